@@ -68,6 +68,16 @@ def test_risks_of_one_column_equal_the_single_column_kernel(problem):
     np.testing.assert_allclose(forest.permuted_risk([0]), permuted, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("limit", ["_MOST_LOSSES_AHEAD", "_MOST_PLACES"])
+def test_risks_do_not_depend_on_how_many_are_computed_at_once(forest, monkeypatch, limit):
+    at_once = forest.permuted_risk(range(8))
+    monkeypatch.setattr(f"ppfs._engine.many_columns.scored_tree.{limit}", 0)
+    one_by_one = forest.without(2)[0].permuted_risk(range(8))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(one_by_one, forest.without(2)[0].permuted_risk(range(8)))
+    assert not np.array_equal(one_by_one, at_once)
+
+
 @pytest.fixture
 def forest():
     rng = np.random.default_rng(0)

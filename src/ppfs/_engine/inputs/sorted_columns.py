@@ -33,6 +33,8 @@ class SortedColumns:
     ----------
     n_stored : array of shape (n_columns,), int64
         Stored entries of each column.
+    is_full : bool
+        Whether every column stores every row.
     has_missing : bool
         Whether values may be missing. Missing values are NaN and come last.
     arrays : ColumnArrays
@@ -45,6 +47,7 @@ class SortedColumns:
         self.arrays = arrays
         self.has_missing = has_missing
         self.n_stored = np.diff(arrays.indptr)
+        self.is_full = arrays.rows.size == n_rows * self.n_columns
 
     @classmethod
     def from_dense(cls, block: npt.ArrayLike, *, has_missing: bool = False) -> Self:

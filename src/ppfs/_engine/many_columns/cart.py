@@ -313,9 +313,11 @@ def grow_nodes(
     """
     n_stats = old.stats.shape[1]
     stale = topmost(old, removed)
-    sizes = (old.nodes["stop"] - old.nodes["start"])[stale]
-    n_stored = columns.n_stored[active]
-    n_entries = int(np.minimum(n_stored, sizes[:, np.newaxis]).sum())
+    sizes = old.nodes["stop"][stale] - old.nodes["start"][stale]
+    if columns.is_full:
+        n_entries = active.size * int(sizes.sum())
+    else:
+        n_entries = int(np.minimum(columns.n_stored[active], sizes[:, np.newaxis]).sum())
     tree, sides = make_nodes(2 * old_train.size, n_stats), make_sides(n_stats)
     n_nodes, n_listed = OUT_OF_ROOM, (stale.size + _USUAL_DEPTH) * (active.size + 1)
     while n_nodes == OUT_OF_ROOM:

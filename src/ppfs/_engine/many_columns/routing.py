@@ -17,6 +17,8 @@ def risks(
     scoring: Scoring,
     weight: float,
     replaced: Int32s,
+    choices: Int32s,
+    places: Int32s,
     predicted: Float64s,
     total: Float64s,
     answer: Float64s,
@@ -32,7 +34,11 @@ def risks(
     weight : float
         Divisor of the sum of the losses.
     replaced : array of shape (n_choices,), int32
-        Slots of the columns to permute; -1 permutes nothing.
+        Slots of the columns to permute, each once; -1 permutes nothing.
+    choices : array of shape (n_slots + 1,), int32
+        Scratch memory for the choice that permutes a slot.
+    places : array of shape (n_choices + 1, n_test), int32
+        Scratch memory for the nodes where a row first meets a permuted column, and for its leaf.
     predicted : array of shape (n_nodes, n_stats), float64
         Scratch memory for the losses of each class, or the number, that a node predicts.
     total : array of shape (2,), float64
@@ -42,12 +48,35 @@ def risks(
     """
     nodes, stats = tree
     for node in range(nodes.size):
-        predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
+        if nodes[node]["left"] == 0:
+            predict(stats, node, nodes[node]["weight"], scoring, target, predicted)
+    for slot in range(choices.size):
+        choices[slot] = -1
+    for choice in range(replaced.size):
+        choices[replaced[choice]] = choice
+    # A row goes down unchanged once. Where it meets a permuted column, it is sent down from there once more.
+    for place in range(test.size):
+        for choice in range(replaced.size):
+            places[choice, place] = -1
+        node = 0
+        while nodes[node]["left"] > 0:
+            choice = choices[slots[node]]
+            if choice >= 0 and places[choice, place] < 0:
+                places[choice, place] = node
+            value = table[slots[node], test[place]]
+            is_right = goes_right(
+                value, nodes[node]["threshold"], nodes[node]["missing_left"], target.weights
+            )
+            node = nodes[node]["left"] + is_right
+        places[replaced.size, place] = node
     for choice in range(replaced.size):
         total[0], total[1] = 0.0, 0.0
         for place in range(test.size):
-            row, source = test[place], test[permutation[place]]
-            node = 0
+            row = test[place]
+            node = places[choice, place]
+            if node < 0:
+                node = places[replaced.size, place]
+            source = test[permutation[place]]
             while nodes[node]["left"] > 0:
                 slot = slots[node]
                 value = table[slot, source if slot == replaced[choice] else row]

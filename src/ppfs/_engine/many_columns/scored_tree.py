@@ -1,7 +1,7 @@
 """One grown tree and the losses of its test rows, with columns unchanged, permuted or replaced."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,16 @@ from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s
 from ppfs._engine.many_columns.routing import leaves_of_rows, losses_of_leaves, risks, weighted_mean
 from ppfs._engine.trees.losses import Scoring
 from ppfs._engine.trees.nodes import LEAF, Nodes
-from ppfs._engine.trees.rules import TreeRules
+from ppfs._engine.trees.rules import Limits
 
 #: Represents "no column" among permuted columns and their slots.
 NOTHING = -1
+
+# Up to this many losses of test rows are computed before anything asks for them, about 30 microseconds.
+_MOST_LOSSES_AHEAD = 5_000
+
+# Columns that are permuted by one call, times test rows: four megabytes of scratch memory.
+_MOST_PLACES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -26,18 +32,23 @@ class TreesData:
     columns: SortedColumns
     target: Target
     splits: Splits
-    rules: TreeRules
     scoring: Scoring
+    limits: dict[int, Limits]  # the rules for each number of train rows
     weights: Float64s  # (n_splits,) what the sum of the test losses is divided by
     n_threads: int
     table: ValueTable
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class GrownTree:
-    """A tree with its test risks and losses. It is immutable, so forests share it.
+    """A tree with its test risks and losses. Forests share it, and nothing changes it.
 
     Risks and losses are computed on request and kept.
+
+    Attributes
+    ----------
+    used : array, int32
+        The columns the tree splits on, ascending.
     """
 
     tree: Nodes
@@ -45,43 +56,64 @@ class GrownTree:
     risks: dict[int, float] = field(default_factory=dict)  # by permuted column
     joint_risks: dict[tuple[int, ...], float] = field(default_factory=dict)  # by columns permuted together
     base_losses: list[Float64s] = field(default_factory=list)  # the only entry, (n_test,), once computed
+    used: Int32s = field(init=False)
 
-    @cached_property
-    def used(self) -> Int32s:
-        """The columns the tree splits on, ascending."""
-        feature = self.tree.nodes["feature"]
-        # Counting the nodes of each column takes less time than sorting them.
-        return np.flatnonzero(np.bincount(feature[feature != LEAF])).astype(np.int32)
+    def __post_init__(self) -> None:
+        # Counting the nodes of each column takes less time than sorting them. The first count is that of leaves.
+        counts = np.bincount(self.tree.nodes["feature"] - LEAF)
+        self.used = counts[1:].nonzero()[0].astype(np.int32)
 
 
-def permuted_risks(data: TreesData, split: int, grown: GrownTree, columns: list[int]) -> list[float]:
-    """Test risks of a tree, for each of the columns permuted; computed once and kept with the tree."""
-    missing = [column for column in columns if column not in grown.risks]
-    if missing:
-        slots = data.table.slots
-        answer = np.empty(len(missing))
+def first_risks(data: TreesData, split: int, grown: GrownTree, following: Sequence[int] = ()) -> None:
+    """Compute the test risk of a new tree, and those that are likely to be wanted next.
+
+    Where there are few test rows, the risks of all columns that the tree uses take less time than a second call.
+
+    Parameters
+    ----------
+    following : sequence of int
+        The columns that are permuted next, in order.
+    """
+    if (grown.used.size + 1) * data.splits.test[split].size <= _MOST_LOSSES_AHEAD:
+        next_ones = grown.used.tolist()
+    else:
+        used = set(grown.used.tolist())
+        next_ones = [column for column in following if column in used][:1]
+    permuted_risks(data, split, grown, [NOTHING, *next_ones])
+
+
+def permuted_risks(data: TreesData, split: int, grown: GrownTree, columns: Sequence[int]) -> None:
+    """Compute the test risks of a tree for each of the columns permuted, and keep them with the tree."""
+    slots, test = data.table.slots, data.splits.test[split]
+    at_once = max(1, _MOST_PLACES // max(1, test.size))
+    for first in range(0, len(columns), at_once):
+        some = columns[first : first + at_once]
+        answer = np.empty(len(some))
         risks(
             grown.tree,
             slots[grown.tree.nodes["feature"]],
             data.table.values,
-            data.splits.test[split],
+            test,
             data.splits.permutations[split],
             data.target,
             data.scoring,
             data.weights[split],
-            slots[missing],
+            slots[some],
+            np.empty(len(data.table.values) + 1, dtype=np.int32),
+            np.empty((len(some) + 1, test.size), dtype=np.int32),
             np.empty_like(grown.tree.stats),
             np.empty(2),
             answer,
         )
-        grown.risks.update(zip(missing, answer.tolist(), strict=True))
-    return [grown.risks[column] for column in columns]
+        grown.risks.update(zip(some, answer.tolist(), strict=True))
 
 
 def joint_risk(data: TreesData, split: int, grown: GrownTree, columns: tuple[int, ...]) -> float:
     """Test risk of a tree when columns that it uses are permuted together; computed once and kept."""
     if len(columns) == 1:
-        return permuted_risks(data, split, grown, list(columns))[0]
+        if columns[0] not in grown.risks:
+            permuted_risks(data, split, grown, columns)
+        return grown.risks[columns[0]]
     if columns not in grown.joint_risks:
         numbers = np.array(columns)
         sources = data.splits.test[split][data.splits.permutations[split]]

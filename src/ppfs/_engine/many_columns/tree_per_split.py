@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from ppfs._engine.many_columns.scored_tree import (
     GrownTree,
     TreesData,
     base_losses,
+    first_risks,
     joint_risk,
     permuted_risks,
     replaced_losses,
@@ -65,7 +67,11 @@ class TreePerSplit:
 
     def are_idle(self, columns: Sequence[int] | slice) -> Bools:
         """Return whether each of some columns can be removed without a change: whether no tree uses it."""
-        return np.logical_not(self.used[:, columns].any(axis=0))
+        return self._idle[columns]
+
+    @cached_property
+    def _idle(self) -> Bools:
+        return np.logical_not(self.used.any(axis=0))
 
     def permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
         """Mean test loss of every tree when one column is permuted in the test part.
@@ -80,15 +86,19 @@ class TreePerSplit:
         array of shape (len(columns), n_splits), float64
             Exactly the base risk where the tree does not use the column.
         """
-        asked = np.asarray(columns, dtype=np.intp)
-        answer = np.empty((asked.size, self.base_risk.size))
+        asked = np.asarray(columns, dtype=np.intp).tolist()
+        answer = np.empty((len(asked), self.base_risk.size))
         answer[:] = self.base_risk
-        used = self.used[:, asked]
-        for split in np.flatnonzero(used.any(axis=1)).tolist():
-            places = np.flatnonzero(used[split])
-            answer[places, split] = permuted_risks(
-                self._data, split, self._trees[split], asked[places].tolist()
-            )
+        is_used = self.used[:, asked]
+        splits, places = is_used.nonzero()
+        found = []
+        for split, place in zip(splits.tolist(), places.tolist(), strict=True):
+            grown = self._trees[split]
+            if asked[place] not in grown.risks:
+                wanted = [asked[other] for other in is_used[split].nonzero()[0]]
+                permuted_risks(self._data, split, grown, wanted)
+            found.append(grown.risks[asked[place]])
+        answer[places, splits] = found
         return answer
 
     def jointly_permuted_risk(self, columns: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Float64s:
@@ -192,10 +202,12 @@ class TreePerSplit:
         A tree depends on the removed columns, but not on the trees of other splits. So every split grows its sequence
         of trees by itself, and the next trees while the caller reads the first results.
         """
-        n_entries = int(self._data.columns.n_stored[self.active].sum())
-        is_worth_threads = int(self.used[:, columns].sum()) * n_entries > _ENTRIES_FOR_THREADS
-        n_threads = self._data.n_threads if is_worth_threads else 1
-        stale = np.flatnonzero(self.used[:, columns].any(axis=1)).tolist()
+        used = self.used[:, columns]
+        n_threads = self._data.n_threads
+        if n_threads > 1:
+            n_entries = int(self._data.columns.n_stored[self.active].sum())
+            n_threads = n_threads if int(used.sum()) * n_entries > _ENTRIES_FOR_THREADS else 1
+        stale = np.flatnonzero(used.any(axis=1)).tolist()
         starts = [_Chain(split, self._trees[split], self.active.copy()) for split in stale]
         at_once = max(_LEAST_AT_ONCE, len(columns) // _PARTS_OF_A_PLAN) if n_threads > 1 else 1
         every = range(len(columns))
@@ -226,12 +238,11 @@ class TreePerSplit:
             active[column] = False
             if column not in used:
                 continue
-            candidates = np.flatnonzero(active).astype(np.int32)
+            candidates = active.nonzero()[0].astype(np.int32)
             grown = _grow_tree(self._data, candidates, grown.tree, grown.rows, column)
             used = set(grown.used.tolist())
             self._data.table.add(grown.used)
-            following = [other for other in columns[place + 1 :] if other in used][:1]
-            permuted_risks(self._data, split, grown, [NOTHING, *following])
+            first_risks(self._data, split, grown, columns[place + 1 :])
             steps.append(_Regrown(split, place, grown))
         return _Chain(split, grown, active), steps
 
@@ -302,7 +313,9 @@ def grow_tree_per_split(
     target = make_target(y, n_classes, fit_weights)
     scoring = make_scoring(rules, n_classes, class_weights, loss_weights)
     weights = total_weights(target, scoring, splits.test)
-    data = TreesData(columns, target, splits, rules, scoring, weights, n_threads, ValueTable(columns))
+    limits = {n_train: rules.limits(n_train) for n_train in {rows.size for rows in splits.train}}
+    table = ValueTable(columns)
+    data = TreesData(columns, target, splits, scoring, limits, weights, n_threads, table)
     candidates = np.arange(columns.n_columns, dtype=np.int32)
 
     def grow_new(split: int) -> GrownTree:
@@ -322,7 +335,7 @@ def grow_tree_per_split(
 
 
 def _grow_tree(data: TreesData, candidates: Int32s, old: Nodes, old_rows: Int32s, removed: int) -> GrownTree:
-    limits = data.rules.limits(old_rows.size)
+    limits = data.limits[old_rows.size]
     return GrownTree(*grow_nodes(data.columns, candidates, data.target, limits, removed, old, old_rows))
 
 
@@ -335,7 +348,8 @@ def _note_trees(
         used[split, grown.used] = True
     data.table.add(np.flatnonzero(used[splits].any(axis=0)))
     for split, grown in zip(splits, trees, strict=True):
-        base_risk[split] = permuted_risks(data, split, grown, [NOTHING])[0]
+        first_risks(data, split, grown)
+        base_risk[split] = grown.risks[NOTHING]
 
 
 def check_values(split: int, values: Float32s, n_columns: int, n_test: int) -> None:

@@ -59,12 +59,14 @@ def goes_right(
 def topmost(tree: Nodes, feature: int) -> Int32s:
     """Return the nodes with the given feature that are not below another such node, from left to right."""
     nodes = tree.nodes
-    found = np.flatnonzero(nodes["feature"] == feature)
+    found: Int32s = (nodes["feature"] == feature).nonzero()[0].astype(np.int32)
     if found.size == 1:
-        return found.astype(np.int32)
+        return found
+    numbers, end = [], 0
     # A parent starts no later than its children and has a smaller number.
-    found = found[np.lexsort((found, nodes["start"][found]))]
-    reach = np.maximum.accumulate(nodes["stop"][found])
-    is_topmost = np.append(True, nodes["start"][found][1:] >= reach[:-1])
-    numbers: Int32s = found[is_topmost].astype(np.int32)
-    return numbers
+    starts, stops = nodes["start"][found].tolist(), nodes["stop"][found].tolist()
+    for start, number, stop in sorted(zip(starts, found.tolist(), stops, strict=True)):
+        if start >= end:
+            numbers.append(number)
+            end = stop
+    return np.array(numbers, dtype=np.int32)

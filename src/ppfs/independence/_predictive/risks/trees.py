@@ -100,7 +100,8 @@ class TreeRisks(RiskSource):
     def n_until_used(self, xs: Sequence[int], members: Set[int]) -> int:
         """Count the features up to the first one whose removal changes a tree."""
         forest = self._forest_of(members)
-        are_idle = (forest.are_idle(self._places[x]).all() for x in xs)
+        is_idle = forest.are_idle(slice(None))
+        are_idle = (is_idle[self._places[x]].all() for x in xs)
         return 1 + sum(1 for _ in takewhile(bool, are_idle))
 
     def of_members(self, xs: Sequence[int], members: Set[int]) -> PairedRisks:
