@@ -16,8 +16,10 @@ from sklearn.ensemble import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from ppfs import PPFS
+from ppfs._conventions import sklearn_compat as compat
 from ppfs._conventions.sklearn_compat import (
     can_predict,
     method_of_bins,
@@ -108,3 +110,89 @@ def test_scaling_is_done_as_the_installed_version_does_it():
 )
 def test_models_predict_or_will_after_they_are_fitted(model, expected):
     assert can_predict(model) == expected
+
+
+@pytest.mark.parametrize("max_samples", [None, 7, 0.6])
+def test_rows_of_trees_are_those_that_the_forest_drew(max_samples):
+    X = np.arange(20.0)[:, None]
+    forest = RandomForestClassifier(3, max_samples=max_samples, random_state=1).fit(X, np.arange(20) % 2)
+    found = compat.bootstrapped_rows(forest, [tree.random_state for tree in forest.estimators_], 20)
+    for mine, theirs in zip(found, forest.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(np.sort(mine), np.sort(theirs))
+
+
+@pytest.mark.parametrize("max_samples", [1.0, 7, 0.6])
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_rows_of_bags_are_those_that_the_bag_drew(max_samples, bootstrap):
+    X = np.arange(20.0)[:, None]
+    bag = BaggingClassifier(
+        DecisionTreeClassifier(), 3, max_samples=max_samples, bootstrap=bootstrap, random_state=1
+    ).fit(X, np.arange(20) % 2)
+    found = compat.bagged_rows(bag, bag._seeds, 20)
+    for mine, theirs in zip(found, bag.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(np.sort(mine), np.sort(theirs))
+
+
+def test_what_the_installed_version_does():
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    is_new = version >= (1, 9)
+    assert compat.are_bins_weighted() == compat.draw_by_weight() == compat.bags_draw_by_weight() == is_new
+    assert compat.method_of_bins() in ("averaged_inverted_cdf", "midpoint")
+
+
+def test_functions_get_weights_where_they_take_them():
+    def plain(n):
+        return n
+
+    def weighted(n, sample_weight=1):
+        return n, sample_weight
+
+    assert compat._with_weights(plain, "w") is plain
+    assert compat._with_weights(weighted, "w")(3) == (3, "w")
+    assert compat._with_weights(weighted)(3) == (3, None)
+
+
+@pytest.mark.parametrize("name", ["method_of_bins", "are_bins_weighted"])
+def test_bins_that_are_not_found(name, monkeypatch):
+    function = getattr(compat, name)
+    function.cache_clear()
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble._hist_gradient_boosting.binning", None)
+    assert not function()
+    function.cache_clear()
+    monkeypatch.undo()
+    binning = sys.modules["sklearn.ensemble._hist_gradient_boosting.binning"]
+    monkeypatch.setattr(binning, "_find_binning_thresholds", lambda *_, **__: np.zeros(3))
+    assert not function()
+    function.cache_clear()
+
+
+def test_workers_are_counted_from_one_or_back_from_the_number_of_cores():
+    upper, lower = compat.N_JOBS_RULE[:2]
+    assert [value in upper for value in (-2, -1, 0, 1)] == [True, True, False, False]
+    assert [value in lower for value in (-1, 0, 1, 8)] == [False, False, True, True]
+    assert compat.N_JOBS_RULE[2] is None
+
+
+def test_a_rule_for_models_is_can_predict():
+    rule = compat.IsModel()
+    assert (rule.is_satisfied_by(SVC()), rule.is_satisfied_by(StandardScaler())) == (True, False)
+    assert "'fit'" in str(rule)
+
+
+def test_the_factor_of_distances_is_found():
+    machine = SVC(gamma=0.3, random_state=0).fit([[0.0], [1.0]], [0, 1])
+    assert compat.gamma_of(machine) == 0.3
+    assert compat.gamma_of(SVC()) is None
+
+
+def test_only_declared_parameters_are_checked():
+    compat.refuse_wrong_parameters(PPFS())
+    with pytest.raises(ValueError, match="alpha"):
+        compat.refuse_wrong_parameters(PPFS(alpha=2.0))
+
+    class Undeclared:
+        def _validate_params(self):
+            raise AssertionError
+
+    compat.refuse_wrong_parameters(Undeclared())
+    compat.refuse_wrong_parameters(object())

@@ -117,3 +117,114 @@ def test_columns_can_be_given_by_hand():
     keep = SelectedColumns(["b"], ["a", "b"])
     assert keep.fit().transform([[1, 2], [3, 4]]).tolist() == [[2], [4]]
     assert keep.get_support(indices=True).tolist() == [1]
+
+
+def test_nothing_of_a_selection_has_to_be_fitted():
+    keep = SelectedColumns(["b"], ["a", "b"])
+    tags = keep.__sklearn_tags__()
+    assert (tags.requires_fit, tags.input_tags.allow_nan, tags.input_tags.sparse) == (False, True, True)
+    assert keep.get_support().tolist() == [False, True]
+    assert keep.get_support().dtype == bool
+    assert keep.get_feature_names_out().dtype == object
+    held = keep.transform(np.array([[1.0, np.nan], [np.inf, 2.0]]))
+    np.testing.assert_array_equal(held, [[np.nan], [2.0]])
+    assert SelectedColumns([], []).transform(np.empty((2, 0))).shape == (2, 0)
+    assert keep.transform(np.array([["x", 1]], dtype=object)).tolist() == [[1]]
+    assert keep.transform(sparse.csr_matrix([[1, 2]])).format == "csc"
+
+
+DOCUMENT = {
+    "schema": "ppfs-selection",
+    "schema_version": 1,
+    "ppfs": "0.9",
+    "data": "t",
+    "target": "y",
+    "method": "PPFS",
+    "task": "regression",
+    "selected": ["a"],
+    "columns": [{"column": "a", "selected": True, "reason": "kept"}],
+    "warnings": [{"column": "a", "kind": "copy", "finding": "f", "flag": "g"}],
+}
+MAKE = "Make one with: ppfs select ... --save PATH, or in Python with ppfs.export.to_json."
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": "other"}, f"'PATH' is not a selection. {MAKE}"),
+        (
+            {"schema_version": 2},
+            "'PATH' has layout 2, but this version of ppfs reads layout 1. Select again, or use the version that wrote "
+            "it: 0.9.",
+        ),
+        *(
+            ({key: None}, f"'PATH' is damaged: {key!r} is missing or of the wrong type. Select again.")
+            for key in ("data", "target", "method", "task", "selected", "columns", "warnings")
+        ),
+        *(
+            (
+                {"columns": [{**DOCUMENT["columns"][0], key: None}]},
+                f"'PATH' is damaged: 'columns' holds an entry without {key!r}. Select again.",
+            )
+            for key in ("column", "selected", "reason")
+        ),
+        *(
+            (
+                {"warnings": [{**DOCUMENT["warnings"][0], key: None}]},
+                f"'PATH' is damaged: 'warnings' holds an entry without {key!r}. Select again.",
+            )
+            for key in ("column", "kind", "finding", "flag")
+        ),
+        ({"warnings": ["a"]}, "'PATH' is damaged: 'warnings' holds an entry without 'column'. Select again."),
+        (
+            {"selected": ["a", 3]},
+            "'PATH' is damaged: 'selected' holds 3, which is not the name of a column. Select again.",
+        ),
+        (
+            {"selected": ["a", "b"]},
+            "'PATH' is damaged: 'b' is selected, but is not one of its columns. Select again.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_document_is_said_word_for_word(tmp_path, change, message):
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps({**DOCUMENT, **change}), encoding="utf-8")
+    with pytest.raises(InvalidInputError) as raised:
+        from_json(path)
+    assert str(raised.value).replace(str(path), "PATH") == message
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="is not a selection"):
+        from_json(path)
+
+
+def test_columns_of_a_document_keep_their_order(tmp_path):
+    columns = [{"column": name, "selected": True, "reason": "kept"} for name in ("b", "a", "c")]
+    (tmp_path / "s.json").write_text(
+        json.dumps({**DOCUMENT, "columns": columns, "selected": ["c", "b"], "warnings": []}), encoding="utf-8"
+    )
+    keep = from_json(tmp_path / "s.json")
+    assert (keep.selected, keep.columns) == (["b", "c"], ["b", "a", "c"])
+
+
+@pytest.mark.parametrize(("seed", "written"), [(7, 7), (None, None)])
+def test_a_document_says_what_was_done(frame, tmp_path, monkeypatch, seed, written):
+    import ppfs
+    from ppfs.export import _document
+
+    monkeypatch.setattr(_document, "result_of", lambda selector: {"selected": ["c"]})
+    monkeypatch.setattr(_document, "given_with_rows", lambda selector: ("groups",))
+    monkeypatch.setattr(_document, "column_rows", lambda selector: ["rows"])
+    document = _document.document_of("selector", data="d", target="t", random_state=seed)
+    assert document == {
+        "schema": "ppfs-selection",
+        "schema_version": 1,
+        "ppfs": ppfs.__version__,
+        "data": "d",
+        "target": "t",
+        "selected": ["c"],
+        "given_with_rows": ["groups"],
+        "random_state": written,
+        "columns": ["rows"],
+    }
+    assert _document.document_of("selector", data="d", target="t", with_columns=False)["columns"] == []
+    assert _document.written({"a": 1}, None) == '{"a": 1, "trace": null}\n'
