@@ -1,11 +1,13 @@
 """Text files as tables: numbers, texts as written, and every message about the file, word for word."""
 
+import io
+
 import pandas as pd
 import pytest
 
 from ppfs.cli._failures import InputFailure
 from ppfs.cli.input.dialect import find_format
-from ppfs.cli.input.text import TextTable
+from ppfs.cli.input.text import TextTable, _exact_numbers
 
 
 def read(text, **flags):
@@ -194,3 +196,8 @@ def test_spaces_behind_separators_are_not_written_and_quotes_are_those_of_the_fi
     assert read("a, b\nx, y\n").written(["b"], has_types=False).to_dict("list") == {"b": ["y"]}
     found = read("'a','b'\n'x,1','y'\n").written(["a"], has_types=False)
     assert found.to_dict("list") == {"a": ["x,1"]}
+
+
+def test_numbers_are_read_exactly_whatever_pandas_does_by_itself():
+    is_exact = pd.read_csv(io.StringIO("x\n0.10490011715303971\n"))["x"][0] == 0.10490011715303971
+    assert _exact_numbers.__wrapped__() == ({} if is_exact else {"float_precision": "round_trip"})

@@ -134,10 +134,25 @@ def test_rows_of_bags_are_those_that_the_bag_drew(max_samples, bootstrap):
 
 
 def test_what_the_installed_version_does():
+    """The functions below the cache: each is asked again."""
     version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-    is_new = version >= (1, 9)
-    assert compat.are_bins_weighted() == compat.draw_by_weight() == compat.bags_draw_by_weight() == is_new
-    assert compat.method_of_bins() in ("averaged_inverted_cdf", "midpoint")
+    found = {
+        name: getattr(compat, name).__wrapped__()
+        for name in (
+            "are_bins_weighted",
+            "bags_draw_by_weight",
+            "can_repeat_draws",
+            "draw_by_weight",
+            "scales_in_input_type",
+            "separates_missing_from_one_value",
+        )
+    }
+    assert found == {
+        **dict.fromkeys(("are_bins_weighted", "bags_draw_by_weight", "draw_by_weight"), version >= (1, 9)),
+        **dict.fromkeys(("scales_in_input_type", "separates_missing_from_one_value"), version >= (1, 8)),
+        "can_repeat_draws": True,
+    }
+    assert compat.method_of_bins.__wrapped__() in ("averaged_inverted_cdf", "midpoint")
 
 
 def test_functions_get_weights_where_they_take_them():

@@ -8,7 +8,7 @@ import pytest
 
 from ppfs.datasets import BayesianNetwork
 from ppfs.datasets._graph import CycleError
-from ppfs.datasets._network import _draw
+from ppfs.datasets._network import _draw, shorten
 
 YES_NO = ("yes", "no")
 
@@ -168,3 +168,66 @@ def test_the_shares_of_a_rounded_table_are_those_of_its_sum():
         0,
         1,
     ]
+
+
+def message(**tables):
+    states = {"a": ["x", "y"], "b": ["u", "v", "w"], "c": ["s", "t"]}
+    usual = {"a": [0.5, 0.5], "b": [[0.5, 0.5, 0]] * 2, "c": np.full((3, 2, 2), 0.5)}
+    with pytest.raises(ValueError) as raised:  # noqa: PT011
+        BayesianNetwork(states, {"b": ["a"], "c": ["b", "a"]}, {**usual, **tables})
+    return str(raised.value)
+
+
+AND_SUM = "they must be non-negative and sum to 1 within 1e-05"
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"a": [0.5, 0.6]}, f"the probabilities of 'a' are 0.5, 0.6 and sum to 1.1; {AND_SUM}"),
+        ({"a": [0.5, 0.50002]}, f"the probabilities of 'a' are 0.5, 0.50002 and sum to 1.00002; {AND_SUM}"),
+        ({"a": [1.5, -0.5]}, f"the probabilities of 'a' are 1.5, -0.5 and sum to 1; {AND_SUM}"),
+        ({"a": [np.nan, 1]}, f"the probabilities of 'a' are nan, 1.0 and sum to nan; {AND_SUM}"),
+        (
+            {"b": [[0.5, 0.5, 0], [0.5, 0.5, 0.1]]},
+            f"the probabilities of 'b' given (y) are 0.5, 0.5, 0.1 and sum to 1.1; {AND_SUM}",
+        ),
+        (
+            {"c": np.where(np.arange(6).reshape(3, 2, 1) == 3, 0.25, np.full((3, 2, 2), 0.5))},
+            f"the probabilities of 'c' given (v, y) are 0.25, 0.25 and sum to 0.5; {AND_SUM}",
+        ),
+        (
+            {"b": [[0.5, 0.5], [0.5, 0.5]]},
+            "the table of 'b' has shape (2, 2); parents and states ask for (2, 3)",
+        ),
+    ],
+)
+def test_tables_that_are_no_distributions_are_refused_word_for_word(tables, said):
+    assert message(**tables) == said
+
+
+@pytest.mark.parametrize("excess", [0.0, 9e-6, -9e-6])
+def test_rounded_tables_are_taken(excess):
+    network = BayesianNetwork({"a": ["x", "y"]}, {}, {"a": [0.5, 0.5 + excess]})
+    assert repr(network) == "BayesianNetwork(1 nodes, 0 arcs)"
+
+
+@pytest.mark.parametrize(
+    ("n", "shown"), [(8, "0, 1, 2, 3, 4, 5, 6, 7"), (9, "0, 1, 2, 3, 4, 5, 6, 7, ... (9 in all)"), (0, "")]
+)
+def test_eight_values_are_shown(n, shown):
+    assert shorten(range(n)) == shown
+
+
+def test_one_row_is_a_sample(cancer):
+    assert cancer.sample_codes(1, 0).shape == (1, len(cancer.nodes))
+    assert cancer.sample_codes(3, 0).flags.f_contiguous
+
+
+def test_states_are_drawn_at_the_edges_of_their_intervals():
+    table = np.array([[0.25, 0.5, 0.25], [0.0, 0.0, 1.0]])
+    above = np.zeros(5, dtype=np.intp)
+    uniform = np.array([0.0, 0.2499, 0.25, 0.7499, 0.75])
+    assert _draw(table, (above,), uniform).tolist() == [0, 0, 1, 1, 2]
+    assert _draw(table, (above + 1,), uniform).tolist() == [2] * 5
+    assert _draw(table[0], (), uniform).tolist() == [0, 0, 1, 1, 2]

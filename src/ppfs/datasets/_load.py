@@ -133,7 +133,7 @@ def _from_openml(info: DatasetInfo, looked: list[str]) -> Dataset | None:
     try:
         bunch = _openml.download(info.openml)
     except (OSError, ValueError) as error:
-        looked.append(f"OpenML, data set {info.openml.id}: {error or type(error).__name__}")
+        looked.append(f"OpenML, data set {info.openml.id}: {str(error) or type(error).__name__}")
         return None
     dataset = _openml.translate(info, info.openml, bunch)
     _keep(info, dataset)
