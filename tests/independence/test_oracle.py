@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from checks.graphs import empty_table, random_dag
 
+from ppfs._data.reading import read_table
 from ppfs.blanket import IAMB
 from ppfs.datasets import BayesianNetwork
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import DSeparation
+from ppfs.independence import DSeparation, IndependenceResult
 
 X, Y = np.zeros((4, 2)), np.arange(4)
 
@@ -158,3 +159,101 @@ def test_a_network_needs_a_target_among_its_nodes():
     ):
         with pytest.raises(InvalidInputError, match=message):
             DSeparation(Chain(), target).evaluate(FRAME, Y, 0)
+
+
+@pytest.mark.parametrize(
+    ("edges", "target", "message"),
+    [
+        ([(0, 1), (1, 0)], None, "The edges must not form a cycle, but 0 -> 1 -> 0 does."),
+        (
+            [(0, 4)],
+            None,
+            "Edge (0, 4) names a node that does not exist: with 3 columns the nodes are 0 to 3, and 3 is the target.",
+        ),
+        (
+            [(-1, 2)],
+            None,
+            "Edge (-1, 2) names a node that does not exist: with 3 columns the nodes are 0 to 3, and 3 is the target.",
+        ),
+        ([(0, 1.5)], None, "Edge (0, 1.5) must hold names or numbers of columns, but 1.5 is neither."),
+        ([(0,)], None, "An edge is a pair (cause, effect), but edges contains (0,)."),
+        ([7], None, "An edge is a pair (cause, effect), but edges contains 7."),
+        (
+            7,
+            None,
+            "edges must list arrows (cause, effect), or be a network with nodes and edges, but is 7.",
+        ),
+        (
+            [["rain", "wett"]],
+            "wet",
+            "Edge ('rain', 'wett') names 'wett', which is not a column. The columns are 'rain', 'shoes', 'sprinkler'. "
+            "The target is 'wet'.",
+        ),
+        (
+            [("rain", "")],
+            None,
+            "Edge ('rain', '') names '', which is not a column. The columns are 'rain', 'shoes', 'sprinkler'. If it is "
+            "the target, say so: DSeparation(edges, target='').",
+        ),
+        ([], "rain", "target='rain' is also a column of X. Drop the column: the target is what y holds."),
+    ],
+)
+def test_what_is_wrong_with_edges_is_told_as_a_whole(edges, target, message):
+    with pytest.raises(InvalidInputError) as raised:
+        DSeparation(edges, target).evaluate(FRAME, Y, 0)
+    assert str(raised.value) == message
+
+
+def test_a_cycle_is_told_in_the_direction_of_its_arrows():
+    with pytest.raises(InvalidInputError) as raised:
+        DSeparation([("rain", "wet"), ("wet", "shoes"), ("shoes", "rain")], "wet").evaluate(FRAME, Y, 0)
+    circle = str(raised.value).removeprefix("The edges must not form a cycle, but ").removesuffix(" does.")
+    # It begins anywhere.
+    assert circle in (
+        "rain -> wet -> shoes -> rain",
+        "wet -> shoes -> rain -> wet",
+        "shoes -> rain -> wet -> shoes",
+    )
+
+
+class Hidden:
+    """Two hidden variables: h acts on rain and wet, and i is an effect of both."""
+
+    nodes = ("h", "rain", "wet", "i", "shoes")
+    edges = (("h", "rain"), ("h", "wet"), ("rain", "i"), ("wet", "i"), ("i", "shoes"))
+
+
+def test_hidden_nodes_get_numbers_after_the_target():
+    oracle = DSeparation(Hidden(), target="wet")
+    bound = oracle.bind(empty_table_of(FRAME))
+    # Columns rain, shoes and sprinkler, the target, then h and i.
+    assert bound._parents == [{4}, {5}, set(), {4}, set(), {0, 3}]
+    assert bound._children == [{5}, set(), set(), {5}, {0, 3}, {1}]
+    assert [bound.query(x, 3).pvalue for x in range(3)] == [0.0, 0.0, 1.0]
+    assert bound.query(1, 3, (0,)).pvalue == 0.0
+    with pytest.raises(InvalidInputError) as raised:
+        DSeparation(Hidden(), target="wett").bind(empty_table_of(FRAME))
+    assert str(raised.value) == (
+        "target='wett' is not a node of the network, whose nodes are 'h', 'rain', 'wet', 'i', 'shoes'. Did you mean "
+        "'wet'? Pass the name of the node that y holds as target."
+    )
+    with pytest.raises(
+        InvalidInputError, match=r"^target=None is not a node of the network, whose nodes are 'h', "
+    ):
+        DSeparation(Hidden()).bind(empty_table_of(FRAME))
+
+
+def empty_table_of(frame):
+    return read_table(frame, Y, task="regression", owner=IAMB())
+
+
+def test_the_oracle_answers_with_one_and_nothing():
+    dependent, independent = DSeparation([(0, 3)]).bind(empty_table(4)).query_many([0, 1], 3)
+    assert dependent == IndependenceResult(0.0, 1.0, 1.0)
+    assert independent == IndependenceResult(1.0, 0.0, 0.0)
+    assert DSeparation.reads_task is False
+
+
+def test_numbers_may_be_those_of_numpy_and_names_may_mix_with_them():
+    plain = DSeparation([(0, 1), (1, 3)]).bind(empty_table(4))._parents
+    assert DSeparation([(np.int64(0), np.int8(1)), ("x1", 3)]).bind(empty_table(4))._parents == plain

@@ -157,7 +157,7 @@ def _parents(
     try:
         TopologicalSorter(dict(enumerate(parents))).prepare()
     except CycleError as error:
-        circle = " -> ".join(numbers.name(node) for node in reversed(error.args[1]))
+        circle = " -> ".join(numbers.name(node) for node in error.args[1])
         raise InvalidInputError(f"The edges must not form a cycle, but {circle} does.") from error
     return parents
 
