@@ -132,3 +132,22 @@ def test_what_a_model_uses_is_not_inert_though_its_risks_are_equal():
     answers = judged(test, problem, risks, ["a", "b", "c"])
     assert answers.is_inert.tolist() == [True, False, False]
     assert answers.pvalues.tolist()[:2] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("name", "n_used"), [("tree", 12), ("logistic", 8)])
+def test_growth_has_no_more_threads_than_are_of_use(monkeypatch, name, n_used):
+    """Linear models hold the interpreter's lock for a quarter of their time."""
+    given = {}
+
+    def noted(function, shared, items, *, n_jobs, **others):
+        given.update(n_jobs=n_jobs, n_blocks=len(items))
+        return (function(shared, others["prepare"](item)) for item in items)
+
+    monkeypatch.setattr(marginal, "run_tasks", noted)
+    X = np.random.default_rng(0).normal(size=(60, 100))
+    table = read_table(X, (X[:, 0] > 0).astype(int), task="auto", owner=None)
+    growth = PPI(GROWERS[name][0], n_splits=5).bind(table, random_state=0)._growth(table.target)
+    monkeypatch.setattr(type(growth), "is_worth_threads", lambda self, n: True)
+    with parallel_config("threading"):
+        list(marginal.grow_blocks(growth, table, np.arange(100), 12))
+    assert given == {"n_jobs": n_used, "n_blocks": -(-100 // -(-100 // (4 * n_used)))}

@@ -11,6 +11,7 @@ from ppfs import PPFS
 from ppfs._data import read_table
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import regressors
+from ppfs.independence._predictive.residuals import residual_products as products_module
 from ppfs.independence._predictive.residuals import smoother as smoother_module
 from ppfs.independence._predictive.residuals.functions import (
     CURVES,
@@ -437,6 +438,23 @@ def test_threads_change_neither_answers_nor_the_number_of_fits(model):
         found.append((answers, n_fits))
     assert found[1] == found[0]
     assert found[2] == found[0]
+
+
+def test_questions_have_no_more_threads_than_are_of_use(monkeypatch):
+    """They are small steps of NumPy, which hold the interpreter's lock."""
+    used = []
+
+    def noted(function, tasks, n_threads):
+        used.append(n_threads)
+        return [function(task) for task in tasks]
+
+    monkeypatch.setattr(products_module._engine, "run_tasks", noted)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    table = read_table(X, (X[:, 0] > 0).astype(int), task="classification", owner=PPFS())
+    for n_jobs in (3, 30):
+        CrossFitPPI("panel", random_state=0, n_jobs=n_jobs).bind(table).query_many([0], table.target, [1, 2])
+    assert used == [3, 8]
 
 
 def test_rows_in_blocks_give_the_same_regressions(parts, monkeypatch):

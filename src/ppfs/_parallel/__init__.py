@@ -1,4 +1,4 @@
 """Independent tasks on joblib's current backend: threads, processes, Dask or Ray."""
 
 from ppfs._parallel.run import count_workers, run_tasks, tasks_are_sent
-from ppfs._parallel.threads import small_fits
+from ppfs._parallel.threads import MOST_THREADS_OF_PYTHON, small_fits

@@ -10,6 +10,9 @@ from threading import current_thread, local, main_thread
 
 from threadpoolctl import ThreadpoolController
 
+#: Threads that are of use where a quarter of the work or more holds the interpreter's lock: see decision 480.
+MOST_THREADS_OF_PYTHON = 8
+
 # With up to this many rows a model's arrays are small, and OpenMP's threads cost more than they gain: see decision 126.
 _FEW_ROWS = 10_000
 

@@ -141,6 +141,11 @@ class Growth:
         return "threads" if all(grower.prefers == "threads" for grower in self.growers) else None
 
     @property
+    def most_threads(self) -> int | None:
+        """How many threads are of use; None if there is no limit."""
+        return min((g.most_threads for g in self.growers if g.most_threads is not None), default=None)
+
+    @property
     def takes_views(self) -> bool:
         """Whether blocks may be views of the caller's array."""
         return all(grower.takes_views for grower in self.growers)
@@ -272,6 +277,8 @@ def grow_blocks(
     are_sent = tasks_are_sent(n_workers, growth.prefers)
     if not are_sent and not growth.is_worth_threads(len(xs)):
         n_workers = 1
+    if not are_sent and growth.most_threads is not None:
+        n_workers = min(n_workers, growth.most_threads)
     if are_sent:
         bytes_per_task = _BLOCKS_PER_TASK * max(bytes_per_task, table.storage.bytes_per_column)
     blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_workers, growth.least_columns)

@@ -13,6 +13,7 @@ from ppfs import _engine
 from ppfs._conventions import Floats, stream
 from ppfs._data import Table
 from ppfs._fitting import dense
+from ppfs._parallel import MOST_THREADS_OF_PYTHON
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.combined_models import PanelMembers
 from ppfs.independence._predictive.problem import Problem
@@ -161,7 +162,7 @@ class ResidualProducts:
     ) -> None:
         self.problem = problem
         self.n_fits = 0
-        self._n_threads = n_threads
+        self._n_threads = min(n_threads, MOST_THREADS_OF_PYTHON)
         self._table, self._members, self._n_models = table, members, n_models
         self._key = entropy, fold
         self._response_given = response_given

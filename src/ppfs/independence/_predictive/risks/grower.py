@@ -27,6 +27,9 @@ class Grower(ABC):
     prefers : {"threads", None}
         "threads" where the work releases the GIL.
 
+    most_threads : int or None
+        How many threads are of use; None if there is no limit, because nearly all work is in kernels.
+
     takes_views : bool
         Whether blocks may be views of the caller's array, of any memory layout, instead of copies.
 
@@ -38,6 +41,7 @@ class Grower(ABC):
     bytes_per_block: ClassVar[int]
     least_columns: ClassVar[int] = 1
     prefers: ClassVar[Literal["threads"] | None]
+    most_threads: ClassVar[int | None] = None
     takes_views: ClassVar[bool] = False
     is_on_device: ClassVar[bool] = False
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ppfs._conventions import Floats
 from ppfs._data import Block
 from ppfs._fitting import dense
+from ppfs._parallel import MOST_THREADS_OF_PYTHON
 from ppfs._rows import Split
 from ppfs.independence._predictive.losses import losses_of_class
 from ppfs.independence._predictive.problem import Problem
@@ -39,6 +40,7 @@ class LinearGrower(Grower):
     problem: Problem
     recipe: Recipe
     prefers = "threads"
+    most_threads = MOST_THREADS_OF_PYTHON
     # One column is fitted as two.
     least_columns = 2
 
