@@ -248,6 +248,12 @@ def test_feature_importance_draws_one_bar_a_member():
     assert [bar.get_width() for bar in axes.patches] == selector.feat_imp_scores
     assert [label.get_text() for label in axes.get_yticklabels()] == selector.MB
     assert [side for side, line in axes.spines.items() if line.get_visible()] == ["left", "bottom"]
+    assert axes.get_yticklabels()[0].get_size() == pytest.approx(0.833 * plt.rcParams["font.size"], rel=1e-3)
+    assert (axes.yaxis_inverted(), axes.get_yticks().tolist()) == (True, list(range(len(selector.MB))))
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Importance score, log(1/p)", "Feature")
+    size = axes.figure.get_size_inches().tolist()
+    assert size == pytest.approx([6, 0.3 * len(selector.MB) + 1])
+    assert type(axes.figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
     plt.close("all")
 
 

@@ -127,6 +127,9 @@ TEN_OF_ELEVEN = "a;b;c,d\n" + "1;2;3,4\n" * 10 + "1,2\n"
         ("", ","),
         ("a", ","),
         ("a;b", ";"),
+        # The header alone does not decide.
+        ("a;b\n1\n", ","),
+        ("n\nx\ny;2\nz;3", ","),
         ("a\tb\n1\t2", "\t"),
         ("a|b\n1|2", "|"),
         ("a b\n1 2", " "),

@@ -392,6 +392,13 @@ def test_a_comparison_as_a_table(capsys, monkeypatch):
     ]
 
 
+def test_one_method_as_csv(capsys):
+    one = comparison()
+    one.to_frame = lambda: COMPARED[:1]
+    _write(one, "t.csv", "y", "csv")
+    assert capsys.readouterr().out.splitlines()[1:] == ["all,0.98765,0.0123,4.0,1.0,0.126"]
+
+
 def test_the_score_of_one_fold_has_no_error(capsys):
     one = comparison()
     one.to_frame = lambda: COMPARED.assign(score_error=np.nan)
