@@ -136,28 +136,32 @@ def target_series(
     X = columns.storage.matrix[rows]
     if n_columns > _MOST_COLUMNS:
         X = X[:, np.linspace(0, n_columns - 1, _MOST_COLUMNS).astype(np.intp)]
-    X = np.asarray(X, dtype=np.float64)
+    return series + _residuals(series, np.asarray(X, dtype=np.float64))
+
+
+def _residuals(series: list[NDArray[np.float64]], X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return the residuals of each series given the columns, scaled to variance 1, that are most correlated with it."""
+    n_rows = len(X)
     with np.errstate(all="ignore"):
-        scaled = X - X.mean(axis=0)
-        scaled /= np.sqrt(np.square(scaled).mean(axis=0))
-    is_finite = np.isfinite(scaled).all(axis=0)
-    scaled = scaled if is_finite.all() else scaled[:, is_finite]
-    return series + _residuals(series, scaled)
-
-
-def _residuals(series: list[NDArray[np.float64]], scaled: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return the residuals of each series given the columns, of mean 0 and variance 1, most correlated with it."""
-    n_rows, n_columns = scaled.shape
-    n_used = min(n_columns, _MOST_REGRESSORS, n_rows // _ROWS_PER_REGRESSOR)
+        centered = X - np.full(n_rows, 1.0 / n_rows) @ X
+        products = centered.T @ centered / n_rows
+        scales = 1.0 / np.sqrt(products.diagonal())
+    is_usable = np.isfinite(scales) & (scales > 0.0)
+    if not is_usable.all():
+        centered, scales = centered[:, is_usable], scales[is_usable]
+        products = products[np.ix_(is_usable, is_usable)]
+    n_used = min(scales.size, _MOST_REGRESSORS, n_rows // _ROWS_PER_REGRESSOR)
+    # Scaled numbers are not stored: sums over the rows are scaled instead.
+    correlations = products * scales * scales[:, np.newaxis]
     residuals = []
-    used, gram = scaled, None
     for one in series:
-        centered = one - one.mean()
-        if n_used < n_columns:
-            used, gram = scaled[:, np.argsort(-np.abs(centered @ scaled), kind="stable")[:n_used]], None
-        if gram is None:
-            gram = used.T @ used / n_rows + _PENALTY * np.eye(n_used)
-        residuals.append(centered - used @ np.linalg.solve(gram, used.T @ centered / n_rows))
+        deviations = one - one.mean()
+        links = deviations @ centered * scales / n_rows
+        weights = np.zeros(scales.size)
+        used = np.argsort(-np.abs(links), kind="stable")[:n_used] if n_used < scales.size else slice(None)
+        gram = correlations[used][:, used] + _PENALTY * np.eye(n_used)
+        weights[used] = np.linalg.solve(gram, links[used]) * scales[used]
+        residuals.append(deviations - centered @ weights)
     return residuals
 
 
