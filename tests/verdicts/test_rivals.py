@@ -115,6 +115,10 @@ def test_columns_are_scaled_by_what_is_known_of_others():
     np.testing.assert_array_equal(_scaled(np.array([[5.0, 1.0, 9.0, np.nan]]), like=values), [[3, 0, 0, 0]])
 
 
+def test_a_single_value_has_no_spread():
+    assert _scaled(np.array([[5.0], [np.nan]])).tolist() == [[0.0], [0.0]]
+
+
 def test_levels_of_few_rows_move_little_and_unknown_ones_nothing():
     train, residual = np.array([2.0, 2.0, 5.0]), np.array([6.0, 6.0, 11.0])
     found = _means_by_level(train, np.array([2.0, 5.0, 1.0, 3.0, 9.0]), residual)

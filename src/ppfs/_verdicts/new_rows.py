@@ -134,7 +134,7 @@ def stacked_rows(X: Any, X_new: Any) -> Any:
             raise InvalidInputError(
                 f"The new rows lack the columns {listed(missing)}. Pass all columns of the fit."
             )
-        return nw.concat([old, new.select(old.columns)], how="vertical").to_native()
+        return nw.concat([old, new.select(old.columns)]).to_native()
     n_columns, n_new = np.shape(X)[1], np.shape(X_new)[1]
     if n_columns != n_new:
         raise InvalidInputError(f"The new rows have {n_new} columns, but {n_columns} were seen in fit.")

@@ -317,5 +317,5 @@ def _bounds(gains: Floats) -> Floats:
     if not gains.size:
         return np.ones(gains.shape[1])
     largest = np.quantile(np.abs(gains), _CUT, axis=0)
-    bounds: Floats = np.maximum(largest, 1e-12 + 1e-6 * float(np.abs(gains).max(initial=0.0)))
+    bounds: Floats = np.maximum(largest, 1e-12 + 1e-6 * float(np.abs(gains).max()))
     return bounds

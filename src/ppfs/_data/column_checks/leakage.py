@@ -53,7 +53,7 @@ def _separating(table: Table) -> list[int]:
     """Return the columns in which each value, or each interval of values, belongs to one class."""
     codes = table.codes.astype(np.intp)
     counts = np.bincount(codes)
-    if not 2 <= counts.size <= _MOST_CLASSES or not counts.all():
+    if not 2 <= counts.size <= _MOST_CLASSES:
         return []
     n_columns = int(table.X.shape[1])
     # The share of the orders of the rows in which the classes are separated.
@@ -102,7 +102,7 @@ def _is_pure(table: Table, column: int, codes: NDArray[np.intp], n_columns: int)
     n_levels = int(table.n_levels[column])
     # A few rows nearly always have a category in two classes. Categories are never sparse.
     head = table.X[:_FIRST_ROWS, column].astype(np.intp)
-    if n_levels < 2 or not _is_unmixed(head, codes[:_FIRST_ROWS], n_levels):
+    if not _is_unmixed(head, codes[:_FIRST_ROWS], n_levels):
         return False
     values = dense_column(table.X, column).astype(np.intp)
     if not _is_unmixed(values, codes, n_levels):
