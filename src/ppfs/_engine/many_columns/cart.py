@@ -20,7 +20,7 @@ from ppfs._engine.trees.criterion import add_row, weight_of
 from ppfs._engine.trees.cuts import Sides, make_sides
 from ppfs._engine.trees.leaf_rule import is_worthless, may_split
 from ppfs._engine.trees.nodes import LEAF, Nodes, goes_right, make_nodes, topmost
-from ppfs._engine.trees.rules import Limits
+from ppfs._engine.trees.rules import Criterion, Limits
 
 #: What `grow` returns when it must be called again with a longer ``Segments.listed``.
 OUT_OF_ROOM = -1
@@ -166,7 +166,7 @@ def _split(
     segments: Segments,
     target: Target,
     limits: Limits,
-    sides: Sides,
+    sides: Sides | None,
     scratch: Scratch,
 ) -> int:
     """Split a node into ``child`` and ``child + 1``, or make it a leaf; return the new end of its list."""
@@ -238,7 +238,7 @@ def grow(
     stale: Int32s,
     sizes: Int32s,
     segments: Segments,
-    sides: Sides,
+    sides: Sides | None,
     scratch: Scratch,
     tree: Nodes,
     train: Int32s,
@@ -255,7 +255,9 @@ def grow(
         Their numbers of train rows.
     segments : Segments
         Memory for the entries of all stale nodes.
-    sides, scratch : Sides, Scratch
+    sides : Sides or None
+        Scratch memory; None for cuts of two classes, see `search`.
+    scratch : Scratch
         Scratch memory.
     tree : Nodes
         Filled with the tree, numbered as if nothing had been copied; it has room for 2 n_train nodes.
@@ -318,7 +320,8 @@ def grow_nodes(
         n_entries = active.size * int(sizes.sum())
     else:
         n_entries = int(np.minimum(columns.n_stored[active], sizes[:, np.newaxis]).sum())
-    tree, sides = make_nodes(2 * old_train.size, n_stats), make_sides(n_stats)
+    tree = make_nodes(2 * old_train.size, n_stats)
+    sides = None if columns.is_full and counts_two_classes(n_stats, target, limits) else make_sides(n_stats)
     n_nodes, n_listed = OUT_OF_ROOM, (stale.size + _USUAL_DEPTH) * (active.size + 1)
     while n_nodes == OUT_OF_ROOM:
         # Everything is allocated again, because an attempt that ran out of room leaves pending nodes behind.
@@ -330,6 +333,15 @@ def grow_nodes(
         )
         n_listed *= 2
     return Nodes(tree.nodes[:n_nodes].copy(), tree.stats[:n_nodes].copy()), train
+
+
+def counts_two_classes(n_stats: int, target: Target, limits: Limits) -> bool:
+    """Return whether the best cut of a column that stores every row is found by counting two classes.
+
+    That is the usual problem, and it needs half of the code: the other half is not compiled with it.
+    """
+    is_counted = target.weights is None and target.classes.size > 0
+    return is_counted and n_stats == 2 and limits.criterion == Criterion.GINI
 
 
 def _make_scratch(n_rows: int, n_stale: int) -> Scratch:

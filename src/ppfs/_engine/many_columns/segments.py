@@ -146,9 +146,11 @@ def search(
     segments: Segments,
     target: Target,
     limits: Limits,
-    sides: Sides,
+    sides: Sides | None,
 ) -> tuple[int, float, bool, int]:
     """Find the best split of a node over the columns ``listed[begin:end]``.
+
+    Without ``sides``, only cuts of two classes are compiled, see `counts_two_classes`.
 
     Returns the place of the split column in ``listed`` (-1 if there is none), the threshold, whether missing values go
     left, and the new end of the list: columns that are constant in the node are removed from it.
@@ -173,14 +175,14 @@ def search(
             if worth > best_gain:
                 best, best_gain, best_threshold, best_side = kept, worth, threshold, False
             kept += 1
-            continue
-        varies, worth, threshold, missing_left = try_column(
-            start, stop, n_rows, weight, stats, entries, target, target.weights, None, limits, sides
-        )
-        if not varies:
-            continue
-        listed[kept] = listed[place]
-        if worth > best_gain:
-            best, best_gain, best_threshold, best_side = kept, worth, threshold, missing_left
-        kept += 1
+        elif sides is not None:
+            varies, worth, threshold, missing_left = try_column(
+                start, stop, n_rows, weight, stats, entries, target, target.weights, None, limits, sides
+            )
+            if not varies:
+                continue
+            listed[kept] = listed[place]
+            if worth > best_gain:
+                best, best_gain, best_threshold, best_side = kept, worth, threshold, missing_left
+            kept += 1
     return best, best_threshold, best_side, kept
