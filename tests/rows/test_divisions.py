@@ -194,7 +194,8 @@ def test_every_class_can_be_in_both_parts(labels, test_size, expected):
 
 def test_what_cannot_be_stratified_is_an_error_a_warning_or_silent():
     labels = np.array(["a", "a", "b", "a"])
-    said = "with 4 rows, 2 classes and {} not every class can be in both parts of a split: the rarest, 'b', has 1 row(s)."
+    said = "with 4 rows, 2 classes and {} not every class can be in both parts of a split: the rarest, 'b', has 1 "
+    said += "row(s)."
     for of, size, division, way_out in (
         (labels_to_stratify, 0.5, "test_size=0.5", "enlarge test_size"),
         (folds_to_stratify, 3, "CrossFitPPI(n_folds=3)", "use fewer folds"),
