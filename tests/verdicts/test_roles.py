@@ -6,7 +6,7 @@ from checks.graphs import random_dag
 
 from ppfs import PPFS
 from ppfs._trace import Outcome, Step, Trace
-from ppfs._verdicts.roles import roles_of
+from ppfs._verdicts.roles import Role, roles_of
 from ppfs.blanket import FBED, HITONMB, IAMB, MMMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import DSeparation
@@ -219,3 +219,127 @@ def test_the_report_lists_roles_where_some_are_decided():
     plain = PPFS(n_splits=5, random_state=0).fit(X, y).report(sufficiency=False)
     assert plain.summary["roles"] == []
     assert "Roles around the target" not in plain.html()
+
+
+# Steps by hand: x0, x1, x2, x3 and the target, which is variable 4 -------------------------------------
+
+TARGET = 4
+
+
+def asked(feature, decision, given=(), phase="growth", pvalue=None, target=None, **changed):
+    pvalue = (0.01 if decision in ("kept", "added", "candidate") else 0.5) if pvalue is None else pvalue
+    return Step(0, phase, feature, tuple(given), pvalue, 1.0, 0.1, pvalue, decision, target=target, **changed)
+
+
+def roles_by_hand(blanket, *steps):
+    trace = Trace(["x0", "x1", "x2", "x3"])
+    for step in steps:
+        trace.record(step)
+    trace.conclude(Outcome(tuple(blanket)))
+    return {role.feature: role for role in roles_of(trace)}
+
+
+APART = "x0 and target show no dependence on their own (p = 0.5), but do given x1 (p = 0.01)"
+OTHERS = asked(1, "dropped", (3,), "others", target=2)
+
+
+def test_a_search_that_looks_for_sets_finds_the_common_child():
+    steps = [asked(0, "rejected"), asked(1, "candidate"), OTHERS, asked(0, "added", (1,), "spouses")]
+    found = roles_by_hand([1, 0], *steps)
+    assert list(found) == ["x1", "x0"]
+    assert found["x1"] == Role("x1", "child", (("target", "x1"), ("x0", "x1")), APART)
+    assert found["x0"] == Role("x0", "spouse", (("x0", "x1"),), APART)
+    assert str(found["x0"]) == f"x0: spouse (x0 → x1), because {APART}"
+    assert found["x1"].in_a_sentence == f"Its role: child (target → x1; x0 → x1), because {APART}."
+    # Given two columns, of which either may be the child, neither is.
+    two = [asked(0, "rejected"), asked(0, "rejected", (1,)), asked(0, "rejected", (2,)), OTHERS]
+    found = roles_by_hand([1, 2, 0], *two, asked(0, "added", (1, 2), "spouses"))
+    assert found["x0"] == Role("x0", "spouse")
+    assert found["x1"].role == found["x2"].role == "parent or child"
+    # The child was not selected.
+    found = roles_by_hand([0], *steps, asked(0, "kept", (3,), "others", target=2))
+    assert found["x0"] == Role("x0", "spouse")
+    assert roles_by_hand([1], *steps)["x1"] == Role(
+        "x1", "parent or child", (), "no question separates them, even on their own (p = 0.01)"
+    )
+
+
+def test_two_causes_become_dependent_once_the_target_is_given():
+    steps = [
+        asked(0, "candidate"), asked(1, "candidate", pvalue=0.02), asked(1, "kept", (2,), pvalue=0.03),
+        asked(0, "dropped", (3,), "others", target=1), asked(0, "kept", (3, TARGET), "others", target=1),
+    ]  # fmt: skip
+    because = "x0 and x1 show no dependence given x3 (p = 0.5), but do given x3, target (p = 0.01)"
+    found = roles_by_hand([0, 1], *steps)
+    assert found["x0"] == Role("x0", "parent", (("x0", "target"),), because)
+    assert found["x1"] == Role("x1", "parent", (("x1", "target"),), because)
+    linked = roles_by_hand([0, 1], *steps[:4])
+    assert linked["x1"] == Role(
+        "x1", "parent or child", (), "no question separates them, even given x2 (p = 0.03)"
+    )
+    # With the target in the separating set nothing follows.
+    turned = asked(0, "dropped", (TARGET,), "others", target=1)
+    assert roles_by_hand([0, 1], *steps[:3], turned, steps[4])["x0"].role == "parent or child"
+
+
+def test_questions_that_contradict_each_other_decide_nothing():
+    steps = [
+        asked(0, "rejected"), asked(1, "candidate"), asked(2, "candidate"), OTHERS,
+        asked(0, "added", (1,), "spouses"),
+        asked(2, "dropped", (), "others", target=1), asked(2, "kept", (TARGET,), "others", target=1),
+    ]  # fmt: skip
+    found = roles_by_hand([1, 2, 0], *steps)
+    assert (found["x1"].role, found["x1"].arrows) == ("parent or child", ())
+    assert found["x2"].role == "parent"
+
+
+@pytest.mark.parametrize(
+    ("steps", "role"),
+    [
+        ([asked(0, "rejected"), asked(0, "added", (1,))], Role("x0", "spouse", (), APART)),
+        ([asked(0, "rejected", pvalue=0.2), asked(0, "added", (1,))], None),
+        ([asked(0, "rejected", pvalue=0.19), asked(0, "added", (1,))], Role("x0", "undecided")),
+        ([asked(0, "rejected", (2,)), asked(0, "added", (1,))], Role("x0", "undecided")),
+        ([asked(0, "rejected", (1,)), asked(0, "added", (1,))], Role("x0", "undecided")),
+        ([asked(0, "candidate")], Role("x0", "undecided")),
+        ([asked(0, "rejected", is_reliable=False), asked(0, "added", (1,))], Role("x0", "undecided")),
+        ([asked(0, "rejected", withheld=(3,)), asked(0, "added", (1,))], Role("x0", "undecided")),
+        ([asked(0, "rejected", phase="rest together"), asked(0, "added", (1,))], Role("x0", "undecided")),
+    ],
+)
+def test_a_column_that_was_separated_and_enters_given_more_is_a_spouse(steps, role):
+    found = roles_by_hand([0, 1], *steps)["x0"]
+    assert found == role if role is not None else found.role == "spouse"
+
+
+def further(feature, decision, given=(), **changed):
+    return asked(feature, decision, given, "roles", **{"target": TARGET, **changed})
+
+
+def test_further_questions_decide_by_themselves():
+    steps = [
+        asked(1, "rejected"),
+        further(0, "dropped", (2,)), further(0, "kept", (2, 1)), further(0, "kept", (2, 3)),
+        further(1, "kept"), further(2, "kept"), further(3, "rejected"), further(3, "kept", (1,)),
+    ]  # fmt: skip
+    because = "x0 and target show no dependence given x2 (p = 0.5), but do given x2, x1 (p = 0.01)"
+    found = roles_by_hand([0, 1, 2, 3], *steps)
+    assert found["x0"] == Role("x0", "spouse", (), because)
+    assert found["x1"] == Role("x1", "child", (("target", "x1"),), because)
+    assert (found["x2"].role, found["x2"].arrows) == ("parent or child", ())
+    assert found["x3"] == Role("x3", "undecided")
+    # With another target among the questions, neighbors are linked to it.
+    linked = roles_by_hand([1], further(1, "kept"), further(2, "dropped", target=1))
+    assert linked["x1"] == Role(
+        "x1", "parent or child", (), "no question separates them, even on their own (p = 0.01)"
+    )
+    # Not asked about, or separated without a neighbor that makes it dependent again.
+    assert roles_by_hand([0, 1], further(1, "kept"))["x0"] == Role("x0", "undecided")
+    assert roles_by_hand([0, 1], further(1, "kept"), further(0, "dropped"))["x0"] == Role("x0", "undecided")
+    both = [further(0, "kept"), further(1, "kept"), further(0, "dropped", target=1)]
+    parents = roles_by_hand([0, 1], *both, further(0, "kept", (TARGET,), target=1))
+    assert (parents["x0"].role, parents["x1"].role) == ("parent", "parent")
+
+
+def test_an_unfinished_search_has_no_roles():
+    assert roles_of(Trace(["x0"])) == ()
