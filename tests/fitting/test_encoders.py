@@ -108,6 +108,9 @@ def test_native_codes_are_consecutive_and_the_rarest_share_the_last():
     np.testing.assert_array_equal(plain.transform(new), [[0, 7], [NAN, 8], [2, NAN]])
     for limit, codes in ((4, [0, NAN, 2]), (3, [0, 2, 2]), (2, [1, 1, 1])):
         np.testing.assert_array_equal(NativeCodes(n_levels, limit).fit(X).transform(new)[:, 0], codes)
+    whole = np.array([[0, 0.5], [1, 1.5], [2, 2.5], [3, 3.5]])
+    assert NativeCodes(n_levels, 4).fit(whole).transform(whole)[:, 0].tolist() == [0, 1, 2, 3]
+    assert NativeCodes(n_levels, 3).fit(whole).transform(whole)[:, 0].tolist() == [0, 1, 2, 2]
     objects = NativeCodes(n_levels, as_objects=True).fit(X).transform(new)
     assert objects.dtype == object
     assert objects[:, 0].tolist() == [0, -1, 2]

@@ -1,5 +1,6 @@
 """Short runs with a clock and phases by hand: what is run, how long it may take, and what follows from it."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -319,6 +320,26 @@ def test_a_run_is_timed_from_its_begin_to_its_end(clock, monkeypatch):
     assert runs._run(np.arange(4)) == (1e-6, [])
 
 
+def test_questions_beside_others_are_timed_only_where_the_search_asks_them(monkeypatch):
+    fitted = []
+    monkeypatch.setattr(PPFS, "fit", lambda self, X, y: fitted.append((X.shape, np.unique(y).size)))
+    for selector in (PPFS(LinearRegression()), PPFS(n_splits=5)):
+        assert runs_of(selector=selector).beside() == (PerQuestion(), PerQuestion())
+    assert fitted == []
+    phases = [
+        shrink_phase(4, 6.0, 8, label="fold 1 joint growth"),
+        shrink_phase(3, 9.0, 6, label="second look 1"),
+    ]
+    monkeypatch.setattr(measuring, "watched_phases", lambda: nullcontext(phases))
+    for changed in ({"growth": "joint"}, {"second_look": True}):
+        joint, look = runs_of(2500, selector=PPFS(LinearRegression(), **changed)).beside()
+        assert fitted[-1][0] == (1000, 24)
+        # The rows that are measured are two and a half times as many.
+        assert (joint, look) == (PerQuestion(2.5 * 6.0 / 4, 2.0), PerQuestion(2.5 * 9.0 / 3, 2.0))
+    joint, _ = runs_of(100, selector=PPFS(LinearRegression(), growth="joint", n_folds=2)).beside()
+    assert (joint, fitted[-1][0]) == (PerQuestion(3.0, 4.0), (100, 24))
+
+
 def test_settings_of_a_run_are_those_of_the_selector():
     runs = runs_of(selector=PPFS(LinearRegression(), n_splits=5, alpha=0.2))
     assert runs._made().alpha == 0.2
@@ -326,7 +347,6 @@ def test_settings_of_a_run_are_those_of_the_selector():
     assert runs._selector.alpha == 0.2
     assert runs._n_folds == 0
     assert runs_of(selector=PPFS(n_folds=3))._n_folds == 3
-    assert runs.beside() == (PerQuestion(), PerQuestion())
     counts = np.arange(40) % 5
     own, given = (
         _Runs(PPFS(model, task="count"), np.zeros((40, 2)), counts) for model in (None, PoissonRegressor())

@@ -44,6 +44,9 @@ _BESIDE, _BESIDE_ROWS = 24, 1000
 # No p-value is below this level, so nothing becomes a candidate and a fit ends after growth.
 _UNREACHABLE = 1e-300
 
+# A search that asks no question beside others.
+_MARGINAL_ONLY = {"growth": "marginal", "second_look": False}
+
 # Parameters that name columns, which a part of the table may not have.
 _NAMING_COLUMNS = ("always_keep", "condition_on", "feature_groups", "categorical_features")
 
@@ -263,7 +266,7 @@ class _Runs:
 
     def beside(self) -> tuple[PerQuestion, PerQuestion]:
         """Return the cost of a question of joint growth, and of a second look."""
-        if self._whole.get_params(deep=False) == self._selector.get_params(deep=False):
+        if all(getattr(self._whole, name, one) == one for name, one in _MARGINAL_ONLY.items()):
             return PerQuestion(), PerQuestion()
         X, y = self._imagined(_BESIDE, min(self.n_rows, _BESIDE_ROWS), n_signals=_BESIDE // 3)
         with warnings.catch_warnings(), watched_phases() as phases:
@@ -322,9 +325,8 @@ class _Runs:
 
 def _plain(selector: Any) -> Any:
     """Return the search with marginal growth and without a second look, where it has them."""
-    settings = {"growth": "marginal", "second_look": False}
     return clone(selector).set_params(
-        **{name: one for name, one in settings.items() if hasattr(selector, name)}
+        **{name: one for name, one in _MARGINAL_ONLY.items() if hasattr(selector, name)}
     )
 
 
