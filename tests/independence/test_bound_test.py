@@ -9,7 +9,16 @@ from checks.scripted import ScriptedTest
 
 from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import Answers, Binding, BoundTest, FisherZ, IndependenceResult, KnownAnswers
+from ppfs.independence import (
+    Answers,
+    Binding,
+    BoundTest,
+    CountedRearrangements,
+    FisherZ,
+    IndependenceResult,
+    KnownAnswers,
+    Rearrangements,
+)
 from ppfs.independence._answers import INDEPENDENT
 from ppfs.independence._bound import growing_batches
 from ppfs.independence._classical.batched import BatchedTest
@@ -99,6 +108,33 @@ def test_a_set_that_was_asked_about_is_looked_up():
     assert bound.query(1, 5, [1]).pvalue == by_columns(1, 5, set())
     assert bound.query(1, 5).pvalue == by_columns(1, 5, set())
     assert bound.asked.count((1,)) == 1
+
+
+def test_answers_in_between_are_not_computed_twice():
+    bound = ScriptedTest(empty_table(7), by_columns)
+    # The set is known, and the answer in the middle.
+    bound.query(1, 6, [0, 1, 2])
+    bound.query_many([0, 1, 2], 6, [0, 1, 2])
+    assert bound.asked == [(1, 0, 2), (0, 1, 2), (2, 0, 1)]
+    # The set is new, and a column outside it was asked about as a member of another one.
+    bound.query(4, 6, [0, 3, 4])
+    bound.query_many([0, 3, 4, 5], 6, [0, 3])
+    assert bound.asked[3:] == [(4, 0, 3), (0, 3), (3, 0), (5, 0, 3)]
+    # The first answer of a new set is that of an earlier run, and so is the third.
+    known = KnownAnswers(7)
+    Listened(empty_table(7), by_columns, known=known).query_many([0, 2], 6, [0, 1, 2])
+    again = Listened(empty_table(7), by_columns, known=known)
+    again.query_many([0, 1, 2], 6, [0, 1, 2])
+    assert again.asked == [(1, 0, 2)]
+
+
+def test_counts_are_kept_and_passed_on():
+    counted = CountedRearrangements(Rearrangements(3, (1,), 0, 64, 0.5), np.array([2]), 1)
+    listener = Heard()
+    for bound in (Listened(empty_table(4), {}, listener), Listened(empty_table(4), {})):
+        bound._remember_count(counted)
+        assert bound.known.counts == {counted.draws: counted}
+    assert listener.counts == [counted]
 
 
 def test_sets_are_followed_as_members_come_and_go():
@@ -321,16 +357,18 @@ def test_features_that_share_columns_are_asked_about_by_their_own():
 
     def beside(other):
         tables.append(other)
-        made = ScriptedTest(other, lambda x, target, others: 0.125)
+        all_others = set(range(1, other.n_features))
+        made = ScriptedTest(other, lambda x, target, others: 0.125 if (x, others) == (0, all_others) else 0.9)
         made.n_fits = 3
         return made
 
     bound = ScriptedTest(table, lambda x, target, others: 0.5)
     bound.bind_beside = beside
-    assert [one.pvalue for one in bound.query_many([a, d], 4, [b])] == [0.125, 0.5]
+    assert [one.pvalue for one in bound.query_many([d, a, c], 4, [b])] == [0.5, 0.125, 1.0]
+    assert [one.pvalue for one in bound.query_many([c, d], 4, [a])] == [1.0, 0.5]
     assert (tables[0].columns[0], set(tables[0].columns)) == ((0,), {(0,), (1, 2)})
     assert bound._n_fits_apart == 3
-    assert bound.asked == [(d, b)]
+    assert bound.asked == [(d, b), (d, a)]
     # What consists of given columns adds nothing; nor is anything known about a feature as the target.
     assert bound.query(c, 4, [b]) == INDEPENDENT
     assert bound.query(a, d, [b]) == INDEPENDENT
