@@ -3,23 +3,29 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from checks.graphs import empty_table
-from sklearn.linear_model import LinearRegression
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
+from sklearn.utils import get_tags
 
 from ppfs import PPFS, PPFSCV
 from ppfs._data.reading import read_table
 from ppfs._trace import Outcome, Step, Trace
-from ppfs.blanket import FBED, IAMB
+from ppfs.blanket import FBED, IAMB, _ppfs_cv
 from ppfs.blanket._cv import inner_scores
 from ppfs.blanket._cv.candidates import Candidate, Candidates
 from ppfs.blanket._cv.choice import Scored, chosen_by_score
 from ppfs.blanket._cv.divisions import divisions
 from ppfs.blanket._cv.inner_scores import Judge, ready, searched
+from ppfs.blanket._cv.on_device import on_device
 from ppfs.blanket._cv.ranking import Path
+from ppfs.blanket._cv.refitted_model import RefittedModel
 from ppfs.exceptions import InvalidInputError
-from ppfs.independence import FisherZ
+from ppfs.independence import CrossFitPPI, FisherZ
 
 
 @pytest.mark.parametrize(
@@ -321,3 +327,165 @@ def test_every_set_of_columns_is_scored_once(monkeypatch):
 def test_predictions_are_there_if_the_model_has_them(estimator, refit, has):
     search = PPFSCV(estimator=estimator, refit=refit)
     assert tuple(hasattr(search, name) for name in ("predict", "predict_proba", "decision_function")) == has
+
+
+COUNTS = np.column_stack([[3.0, 5.0, 0.0, 8.0], [1.0, 2.0, 1.0, 4.0]])
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 3.0, 4.0])])
+def test_truth_is_read_as_the_model_was_fitted_to_it(weights):
+    def truth(y, kind, has_response=False):
+        return RefittedModel._truth(SimpleNamespace(_kind=kind, _has_response=has_response), y, weights)
+
+    def told(found):
+        return [None if one is None else one.tolist() for one in found]
+
+    plain = None if weights is None else weights.tolist()
+    assert told(truth([1, 2, 1, 3], None)) == [[1, 2, 1, 3], plain]
+    # Rates, weighted by their exposures.
+    exposures = COUNTS[:, 1] if weights is None else COUNTS[:, 1] * weights
+    assert told(truth(COUNTS, "count")) == [[3.0, 2.5, 0.0, 2.0], exposures.tolist()]
+    assert told(truth(COUNTS[:, 0], "count")) == [[3.0, 5.0, 0.0, 8.0], plain]
+    assert truth(COUNTS[:, 0], "count", has_response=True)[0].tolist() != COUNTS[:, 0].tolist()
+
+
+class Flat(LinearRegression):
+    """Remembers what it is fitted on."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen_ = (X, np.asarray(y).tolist(), sample_weight)
+        return super().fit(X, y)
+
+
+def refitted(table, chosen, model, **given):
+    found = SimpleNamespace(support_=np.isin(np.arange(3), chosen), **given)
+    RefittedModel._fit_model(found, model, table)
+    return found
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_model_is_fitted_on_the_selected_columns_in_their_order(form):
+    X, y = np.arange(12.0).reshape(4, 3) ** 2, np.array([1.0, 2.0, 4.0, 9.0])
+    table = read_table(form(X), y, task="regression", owner=FisherZ(), sample_weight=np.arange(4) + 1.0)
+    found = refitted(table, [2, 0], Flat())
+    seen, target, weights = found.estimator_.seen_
+    assert (target, weights.tolist()) == ([1.0, 2.0, 4.0, 9.0], table.weights.tolist())
+    assert sp.issparse(seen) is sp.issparse(form(X))
+    np.testing.assert_array_equal(seen.toarray() if sp.issparse(seen) else seen, X[:, [0, 2]])
+    assert (found._has_response, found._kind) == (False, None)
+    nothing = refitted(table, [], Flat())
+    assert not hasattr(nothing.estimator_, "seen_")
+    np.testing.assert_allclose(nothing.estimator_.predict(np.zeros((2, 1))), y.mean())
+
+
+def test_labels_are_what_a_classifier_of_the_callers_is_fitted_to():
+    X, y = np.random.default_rng(0).normal(size=(8, 3)), np.array(["low", "mid", "high", "mid"] * 2)
+    ordered = pd.Categorical(y, categories=["low", "mid", "high"], ordered=True)
+    table = read_table(X, ordered, task="ordinal", owner=FisherZ())
+    found = refitted(table.with_response(), [0, 1], Flat())
+    assert found._kind == "ordinal"
+    assert found._has_response is True
+    plain = refitted(table, [0, 1], Flat())
+    assert (plain._kind, plain._has_response) == ("ordinal", False)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "given", "is_joint"),
+    [
+        (100, {}, True), (99, {}, False), (100, {"is_in_memory": False}, False), (100, {"is_sparse": True}, False),
+        (100, {"codes": np.zeros((2, 2))}, False), (100, {"groups": np.zeros(2)}, False), (10_001, {}, False),
+    ],
+)  # fmt: skip
+def test_joint_growth_is_a_candidate_where_it_takes_seconds(n_rows, given, is_joint, monkeypatch):
+    monkeypatch.setattr(_ppfs_cv, "_JOINT_ROWS", 100)
+    table = {
+        "is_in_memory": True,
+        "is_sparse": False,
+        "codes": np.zeros(2),
+        "groups": None,
+        "n_features": 5,
+    } | given
+    found = _ppfs_cv._joint_search(SimpleNamespace(n_rows=n_rows, task="regression", **table), None)
+    assert (found is not None) is is_joint
+    if is_joint:
+        assert (found.independence, found.growth, found.correction, found.device) == (
+            "cross-fit-ppi",
+            "auto",
+            "bh",
+            "cpu",
+        )
+        assert isinstance(found.estimator, HistGradientBoostingRegressor)
+
+
+@pytest.mark.parametrize(
+    ("device", "chosen"), [(None, "cpu"), ("cpu", "cpu"), ("cuda", "auto"), ("auto", "auto")]
+)
+def test_the_device_of_joint_growth_falls_back(device, chosen):
+    table = SimpleNamespace(
+        is_in_memory=True,
+        is_sparse=False,
+        codes=np.zeros(2),
+        groups=None,
+        n_features=5,
+        n_rows=5000,
+        task="classification",
+    )
+    assert _ppfs_cv._joint_search(table, device).device == chosen
+
+
+def test_default_candidates_are_sizes_below_the_number_of_columns():
+    joint = PPFS()
+    sizes, second = _ppfs_cv._default_candidates(7, joint)
+    assert sizes == {"n_features": [None, 1, 2, 3, 4, 6, 0.25, 0.5, 1.0]}
+    assert second["selector"] == [joint]
+    assert second["n_features"] == [None, *(size for size in _ppfs_cv._JOINT_SIZES if size < 7)]
+    assert _ppfs_cv._default_candidates(6)[0]["n_features"][:6] == [None, 1, 2, 3, 4, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("search", "name"), [(PPFS(), "device"), (IAMB(independence=CrossFitPPI()), "independence__device")]
+)
+def test_a_search_with_models_gets_their_device(search, name):
+    assert on_device(search, None) is search
+    made = on_device(search, "auto")
+    assert made.get_params()[name] == "auto"
+    assert search.get_params()[name] != "auto"
+
+
+def test_a_search_without_models_has_no_device():
+    with pytest.raises(InvalidInputError) as raised:
+        on_device(IAMB(independence=FisherZ()), "cuda")
+    assert str(raised.value) == (
+        "device='cuda' chooses where models are fitted in the growth phase, but IAMB has no such models: its test is "
+        "computed on the CPU. Leave device out, or use a predictive test such as CrossFitPPI."
+    )
+
+
+@pytest.mark.parametrize("estimator", [None, LinearRegression(), LogisticRegression()])
+@pytest.mark.parametrize("selector", [None, IAMB()])
+def test_tags_are_those_of_search_and_model(estimator, selector):
+    tags = get_tags(PPFSCV(estimator, selector=selector))
+    base = get_tags(PPFS() if selector is None else selector)
+    assert tags.target_tags.required
+    if estimator is None:
+        assert tags.classifier_tags is not None
+        assert tags.regressor_tags is not None
+        assert (tags.input_tags.sparse, tags.input_tags.allow_nan) == (
+            base.input_tags.sparse,
+            base.input_tags.allow_nan,
+        )
+        return
+    own = get_tags(estimator)
+    assert tags.estimator_type == own.estimator_type
+    assert (tags.classifier_tags is None) == (own.classifier_tags is None)
+    assert (tags.regressor_tags is None) == (own.regressor_tags is None)
+    assert tags.input_tags.sparse == (base.input_tags.sparse and own.input_tags.sparse)
+    assert tags.input_tags.allow_nan is False
+
+
+def test_the_path_over_size_reaches_256_columns_and_32_jointly():
+    own, joint = _ppfs_cv._default_candidates(257, PPFS())
+    sizes = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 128, 256]
+    assert own["n_features"] == [None, *sizes, 0.25, 0.5, 1.0]
+    assert joint["n_features"] == [None, *sizes[:10]]
+    assert _ppfs_cv._default_candidates(256)[0]["n_features"] == [None, *sizes[:-1], 0.25, 0.5, 1.0]
