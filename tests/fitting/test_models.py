@@ -453,9 +453,11 @@ class Drawing(RegressorMixin, BaseEstimator):
 
 def test_models_without_a_parameter_draw_the_same_and_leave_the_generator_alone():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    search = GridSearchCV(Drawing(), {}, cv=2)
-    one, same, other = (fitted_clone(search, X, Y, seed=seed).best_estimator_.drawn_ for seed in (1, 1, 2))
-    assert one == same != other
+    for inside in (Drawing(), make_pipeline(StandardScaler(), Drawing())):
+        search = GridSearchCV(inside, {}, cv=2)
+        found = [fitted_clone(search, X, Y, seed=seed).best_estimator_ for seed in (1, 1, 2)]
+        one, same, other = (getattr(model, "steps", [("", model)])[-1][1].drawn_ for model in found)
+        assert one == same != other
     assert fitted_clone(Drawing(), X, Y, seed=3).drawn_ == np.random.RandomState(3).randint(10**9)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
+from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor, default_panel
 
 TREES = {"learning_rate": 0.3, "max_depth": 2, "l2_regularization": 2.0, "max_bins": 16}
 
@@ -104,3 +104,45 @@ def test_a_pickled_model_predicts_the_same(columns):
     model = BoostedLinearClassifier().fit(columns, signal_of(columns) > 0)
     again = pickle.loads(pickle.dumps(model))  # noqa: S301
     np.testing.assert_array_equal(model.predict_proba(columns), again.predict_proba(columns))
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_the_default_panel_has_a_line_curves_products_and_trees(task):
+    line = Ridge if task == "regression" else LogisticRegression
+    boosted = BoostedLinearRegressor if task == "regression" else BoostedLinearClassifier
+    first, curves, products, trees = default_panel(task)
+    names = [[type(step).__name__ for _, step in model.steps] for model in (first, curves, products)]
+    assert names == [
+        ["StandardScaler", line.__name__],
+        ["StandardScaler", "SplineTransformer", line.__name__],
+        ["StandardScaler", "PolynomialFeatures", line.__name__],
+    ]
+    assert all(model[0].with_mean for model in (first, curves, products))
+    assert (products[1].include_bias, products[1].degree) == (False, 2)
+    assert type(trees) is boosted
+    (only,) = default_panel(task, sparse=True)
+    assert ([type(step).__name__ for _, step in only.steps], only[0].with_mean) == (
+        ["StandardScaler", line.__name__],
+        False,
+    )
+
+
+def test_classes_that_weights_leave_out_have_no_probability(columns):
+    """Rows of weight 0 have a class that is known and never predicted."""
+    labels = np.array(["a", "b", "c"])[np.arange(90) % 3]
+    without = np.where(labels == "b", 0.0, 1.0)
+    found = BoostedLinearClassifier(n_rounds=1).fit(columns, labels, sample_weight=without)
+    shares = found.predict_proba(columns)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert found.classes_.tolist() == ["a", "b", "c"]
+    two = BoostedLinearClassifier(n_rounds=1).fit(columns, labels == "a")
+    np.testing.assert_allclose(
+        two.predict_proba(columns)[:, 1], 1 / (1 + np.exp(-two.decision_function(columns)))
+    )
+    assert two.decision_function(columns).shape == (90,)
+    three = BoostedLinearClassifier(n_rounds=1).fit(columns, labels)
+    raw = three.decision_function(columns)
+    expected = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(three.predict_proba(columns), expected)
+    assert three.predict(columns).tolist() == three.classes_[raw.argmax(axis=1)].tolist()
+    assert (two.coef_.shape, three.coef_.shape, three.intercept_.shape) == ((1, 3), (3, 3), (3,))
