@@ -62,12 +62,11 @@ class LinearRisks(ModelRisks):
         is_fitted = self._fitted_members == members and self._linear is not None
         if is_fitted or not (is_added and self._table.is_in_memory and self._can_fit(members)):
             return super().views_later(x, members, is_added=is_added)
-        ordered = self._table.order.canonical(members)
         self._count(members)
         self._linear = None
 
         def views() -> Views:
-            return self._made(ordered, n_threads=1).views(x)
+            return self._fitted(members, n_threads=1).views(x)
 
         return views
 
@@ -95,12 +94,7 @@ class LinearRisks(ModelRisks):
     def _fitted(
         self, members: Set[int], n_threads: int, larger: LinearMembers | None = None
     ) -> LinearMembers:
-        return self._made(self._table.order.canonical(members), n_threads, larger)
-
-    def _made(
-        self, ordered: Sequence[int], n_threads: int, larger: LinearMembers | None = None
-    ) -> LinearMembers:
-        design = Design.of(self._table, ordered)
+        design = Design.of(self._table, self._table.order.canonical(members))
         return LinearMembers(self.problem, self._recipe, design, n_threads, larger)
 
     def _of_several_added(self, xs: Sequence[int], given: Set[int]) -> PairedRisks:
