@@ -43,6 +43,11 @@ def test_a_selector_with_a_checkpoint_is_refused_before_its_folder_is_made(tmp_p
     assert not (tmp_path / "run").exists()
 
 
+def test_a_class_in_place_of_a_selector_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'selector' parameter of StabilitySelection must be .*class"):
+        StabilitySelection(PPFS).fit(*table())
+
+
 def test_stability_is_the_share_of_halves() -> None:
     """A selector that always takes the same number of columns: the shares add up to it."""
     X, y = table()

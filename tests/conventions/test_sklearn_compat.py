@@ -106,6 +106,7 @@ def test_scaling_is_done_as_the_installed_version_does_it():
         (make_pipeline(StandardScaler()), False),
         (StandardScaler(), False),
         ("svc", False),
+        (SVC, False),
     ],
 )
 def test_models_predict_or_will_after_they_are_fitted(model, expected):

@@ -8,6 +8,7 @@ from ppfs._conventions.ranks import mean_ranks
 from ppfs._conventions.sklearn_compat import (
     N_JOBS_RULE,
     HasMethods,
+    InstanceWith,
     Interval,
     IsModel,
     Options,

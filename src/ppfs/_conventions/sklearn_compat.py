@@ -37,6 +37,7 @@ from ppfs._conventions.random import seeded_state
 __all__ = [
     "N_JOBS_RULE",
     "HasMethods",
+    "InstanceWith",
     "Interval",
     "IsModel",
     "Options",
@@ -67,12 +68,20 @@ def can_predict(model: Any) -> bool:
     """Return whether a model can be fitted and will then predict.
 
     Some models have `predict` only after `fit`, such as StackingClassifier without a final estimator, so their tags are
-    considered too.
+    considered too. A class, such as ``Ridge`` in place of ``Ridge()``, cannot be fitted.
     """
-    if not all(hasattr(model, name) for name in ("fit", "get_params")):
+    if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
         return False
     says_so = hasattr(type(model), "predict") and hasattr(model, "__sklearn_tags__")
     return hasattr(model, "predict") or (says_so and (is_classifier(model) or is_regressor(model)))
+
+
+class InstanceWith(HasMethods):
+    """The rule of a parameter that holds an object with some methods; its class has them too, but is not accepted."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether a value satisfies the rule."""
+        return not isinstance(val, type) and bool(super().is_satisfied_by(val))
 
 
 class IsModel(HasMethods):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ppfs._conventions import (
     N_JOBS_RULE,
-    HasMethods,
+    InstanceWith,
     Interval,
     Progress,
     ProgressBar,
@@ -147,7 +147,7 @@ class StabilitySelection(Selector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "selector": [HasMethods(["fit", "get_support", "get_params"]), None],
+        "selector": [InstanceWith(["fit", "get_support", "get_params"]), None],
         "n_pairs": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0.5, 1, closed="right")],
         "max_false": [Interval(Real, 0, None, closed="neither"), None],
