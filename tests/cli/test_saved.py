@@ -1,8 +1,10 @@
 """A selection outlives the command: --save, --output, apply and explain."""
 
+import gc
 import io
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -263,6 +265,19 @@ def test_a_full_disk_keeps_the_old_file(select, table, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "No space left on device" in result.stderr
     assert path.read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_workbook_on_a_full_disk_leaves_nothing_to_close(select, table, tmp_path, monkeypatch):
+    pytest.importorskip("openpyxl")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ignored = []
+    monkeypatch.setattr("sys.unraisablehook", ignored.append)
+    (tmp_path / "full.xlsx").symlink_to("/dev/full")
+    result = select(table, "-t", "ill", "--output", tmp_path / "full.xlsx")
+    gc.collect()
+    assert "No space left on device" in result.stderr
+    assert ignored == []
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -47,6 +47,10 @@ def claim_checkpoint(folder: str | os.PathLike[str]) -> Path:
         raise CheckpointError("checkpoint='' does not name a folder. Pass the path of a new or empty folder.")
     path = Path(folder)
     with naming_the_folder(path):
+        if path.exists() and not path.is_dir():
+            raise CheckpointError(
+                f"checkpoint={str(path)!r} is a file. Pass the path of a new or empty folder."
+            )
         path.mkdir(parents=True, exist_ok=True)
         found = sorted(entry.name for entry in path.iterdir())
         if not found:

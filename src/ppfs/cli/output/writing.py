@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -51,7 +52,9 @@ def _write_workbook(frame: Any, place: Path) -> None:
     import pandas as pd
 
     frame, _ = changed_texts(frame, spelled_out)
-    with pd.ExcelWriter(place, engine="openpyxl") as book:
+    # openpyxl leaves a damaged archive open where the disk is full, and Python prints a traceback for it.
+    content = io.BytesIO()
+    with pd.ExcelWriter(content, engine="openpyxl") as book:
         frame.to_excel(book, index=False)
         for row in book.book.active.iter_rows():
             for cell in row:
@@ -59,6 +62,7 @@ def _write_workbook(frame: Any, place: Path) -> None:
                     cell.data_type = "s"
                     # Or editing the cell would make it a formula.
                     cell.quotePrefix = True
+    place.write_bytes(content.getvalue())
 
 
 @contextmanager
