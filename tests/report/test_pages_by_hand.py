@@ -80,6 +80,7 @@ BARE = {
     "test": None,
     "alpha": None,
     "correction": None,
+    "importance": None,
     "n_questions": 0,
     "n_fits": 0,
     "selected": ["b|<i>", "a"],
@@ -114,6 +115,7 @@ FULL = {
     "test": "CrossFitPPI",
     "alpha": 0.05,
     "correction": "bh",
+    "importance": "rise in risk & more",
     "n_questions": 12345,
     "n_fits": 6789,
     "data": {
@@ -203,6 +205,14 @@ def test_thirty_selected_columns_are_drawn(n, more):
     assert kept.count('<span class="name">') == 30
     assert kept.endswith(f'<li class="more">{more}</li>' if more else "</li>")
     assert ('class="more"' in kept) == bool(more)
+
+
+def test_columns_without_a_number_are_left_out_of_markdown():
+    empty = [None] * 3
+    summary = {**BARE, "columns": columns(adjusted_pvalue=empty, marginal_pvalue=empty, detectable=empty)}
+    lines = markdown_page(summary).splitlines()
+    assert "| column | kept | importance | reason |" in lines
+    assert "| a | yes | 0.123 | kept in shrink |" in lines
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_json_is_the_summary_and_has_no_nan(selector):
 def test_markdown_keeps_names_on_one_line_and_in_one_cell(selector):
     text = selector.report().markdown()
     rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
-    assert all(len(re.findall(r"(?<!\\)\|", row)) == 8 for row in rows)
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7}  # None is "detectable".
     assert len(rows) == 5
     assert HOSTILE not in text
 

@@ -2,7 +2,7 @@
 
 from ppfs.plotting._at_least import AtLeastDisplay
 from ppfs.plotting._blanket import BlanketDisplay
-from ppfs.plotting._importance import ImportanceDisplay
+from ppfs.plotting._importance import ImportanceDisplay, meaning_of_importances
 from ppfs.plotting._pvalues import PValueDisplay
 from ppfs.plotting._results import results_of
 from ppfs.plotting._roles import RolesDisplay
@@ -23,5 +23,6 @@ __all__ = [
     "SufficiencyDisplay",
     "TimelineDisplay",
     "UpdateDisplay",
+    "meaning_of_importances",
     "results_of",
 ]

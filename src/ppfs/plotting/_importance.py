@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,7 @@ class ImportanceDisplay(Display):
         rank = known[np.lexsort((-importances[known], ~selected[known]))][:max_columns]
         names = results.texts("column")
         smallest = results.numbers("detectable")
+        meaning = meaning_of_importances(selector)
         return cls(
             [names[i] for i in rank],
             importances[rank],
@@ -112,7 +113,7 @@ class ImportanceDisplay(Display):
             results.numbers("importance_high")[rank],
             selected[rank],
             tuple(np.unique(smallest[np.isfinite(smallest)]).tolist()),
-            _meaning_for(getattr(selector, "selector_", selector)),
+            ImportanceDisplay.meaning if meaning is None else meaning.label,
         ).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
@@ -143,11 +144,25 @@ class ImportanceDisplay(Display):
         return self._drawn_on(ax)
 
 
-def _meaning_for(search: Any) -> str:
-    """Return what the importances of a fitted search are."""
+class Meaning(NamedTuple):
+    """What importances are: for an axis, and in a sentence."""
+
+    label: str
+    sentence: str
+
+
+def meaning_of_importances(selector: Any) -> Meaning | None:
+    """Return what the importances of a fitted selector are; None if it measures none."""
+    search = getattr(selector, "selector_", selector)
     test = getattr(search, "independence_", None)
-    if test is None:
-        return "decrease of the score when the column is shuffled"
     if isinstance(test, PredictiveTest):
-        return ImportanceDisplay.meaning
-    return f"effect size of {type(test).__name__}"
+        return Meaning(
+            ImportanceDisplay.meaning,
+            "mean rise in risk when the column is replaced by a random stand-in in the test rows",
+        )
+    if test is not None:
+        return Meaning(f"effect size of {type(test).__name__}", "the effect size, on the scale of the test")
+    if not hasattr(search, "importances_"):
+        return None
+    label = "decrease of the score when the column is shuffled"
+    return Meaning(label, f"mean {label}")

@@ -19,6 +19,14 @@ from ppfs.report._verdicts import (
 
 _MOST_COLUMNS = 200
 
+# Columns of numbers, by their titles; those without a number are left out.
+_NUMBERS = (
+    ("importance", "importance"),
+    ("p alone", "marginal_pvalue"),
+    ("p", "adjusted_pvalue"),
+    ("detectable", "detectable"),
+)
+
 
 def markdown_page(summary: dict[str, Any]) -> str:
     """Return the summary as Markdown: the verdict, the kept columns, warnings, data, and how to do it again."""
@@ -79,21 +87,25 @@ def _table(summary: dict[str, Any]) -> list[str]:
     kept = [place[name] for name in summary["selected"]]
     members = set(kept)
     order = (kept + [i for i in range(len(columns["column"])) if i not in members])[:_MOST_COLUMNS]
-    lines = [
-        "| column | kept | importance | p alone | p | detectable | reason |",
-        "| --- | --- | ---: | ---: | ---: | ---: | --- |",
+    shown = [
+        (title, columns[name])
+        for title, name in _NUMBERS
+        if any(value is not None for value in columns[name])
     ]
+    titles = ["column", "kept", *(title for title, _ in shown), "reason"]
+    lines = [_row(titles), _row(["---", "---", *("---:" for _ in shown), "---"])]
     for i in order:
-        lines.append(
-            f"| {_escaped(columns['column'][i])} | {'yes' if columns['selected'][i] else ''} | "
-            f"{_number(columns['importance'][i])} | {_number(columns['marginal_pvalue'][i])} | "
-            f"{_number(columns['adjusted_pvalue'][i])} | {_number(columns['detectable'][i])} | "
-            f"{_escaped(columns['reason'][i])} |"
-        )
+        numbers = [_number(values[i]) for _, values in shown]
+        name, reason = _escaped(columns["column"][i]), _escaped(columns["reason"][i])
+        lines.append(_row([name, "yes" if columns["selected"][i] else "", *numbers, reason]))
     left = len(columns["column"]) - len(order)
     if left > 0:
         lines += ["", f"{left:,} more columns were not kept; the JSON report lists them all."]
     return lines
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _number(value: float | None) -> str:

@@ -20,6 +20,13 @@ from ppfs.report._verdicts import (
     update_section,
 )
 
+_OF_PVALUES = (
+    "Columns were tested on their own (<b>p alone</b>, adjusted for the number of columns where a correction is named "
+    "above) and given other columns. <b>p</b> belongs to the answer that decided. A p-value is the probability of a "
+    "result at least as strong if the column did not matter; small values are strong evidence. A large p-value is not "
+    "evidence that a column does not matter."
+)
+
 # The reason that the trace gives for columns of always_keep: they have no p-value.
 _BY_REQUEST = "kept by request"
 
@@ -34,6 +41,7 @@ def html_page(summary: dict[str, Any], pictures: list[Picture]) -> str:
         title=escape(summary["headline"]),
         lead=escape(summary["lead"]),
         facts=_facts(summary),
+        reading=_reading(summary),
         kept=_kept(summary),
         warnings=_warnings(summary),
         pictures="".join(_figure(picture) for picture in pictures),
@@ -85,6 +93,15 @@ def _facts(summary: dict[str, Any]) -> str:
             )
         )
     return "".join(f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for value, name in facts)
+
+
+def _reading(summary: dict[str, Any]) -> str:
+    """Return how the numbers of this report are read."""
+    parts = [] if summary["test"] is None else [_OF_PVALUES]
+    if summary["importance"] is not None:
+        parts.append(f"The bars show the importance: {escape(summary['importance'])}.")
+    parts += ["A row of the table below says why its column was selected or not."]
+    return "".join(f"<p>{part}</p>" for part in parts)
 
 
 def _kept(summary: dict[str, Any]) -> str:

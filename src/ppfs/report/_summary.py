@@ -16,7 +16,7 @@ from ppfs._comparison import Comparison
 from ppfs._fitting import changed_parameters
 from ppfs.blanket import PPFS
 from ppfs.exceptions import InvalidInputError
-from ppfs.plotting import results_of
+from ppfs.plotting import meaning_of_importances, results_of
 from ppfs.report._verdicts import (
     at_least_of,
     capitalized,
@@ -134,6 +134,7 @@ def result_of(selector: Any) -> dict[str, Any]:
     test = getattr(search, "independence_", None)
     folds = getattr(search, "folds_", ())
     n_fits = getattr(search, "n_fits_", None)
+    meaning = meaning_of_importances(selector)
     return {
         "selected": [trace.column_names[column] for column in selector.blanket_],
         "task": trace.data.task,
@@ -142,6 +143,7 @@ def result_of(selector: Any) -> dict[str, Any]:
         "models": list(trace.models),
         "alpha": None if test is None else float(search.alpha),
         "correction": getattr(search, "correction", None),
+        "importance": None if meaning is None else meaning.sentence,
         "n_fits": None if n_fits is None else int(n_fits),
         "n_folds": len(folds),
         "chosen_fold": next((fold.number for fold in folds if fold.is_chosen), None),
@@ -332,10 +334,14 @@ def _columns(selector: Any) -> dict[str, list[Any]]:
         "stability",
         "detectable",
     )
+    found = {name: [plain_number(value) for value in results.numbers(name).tolist()] for name in numbers}
+    if not selector.trace_:
+        # A selector that asks no questions has nothing to adjust.
+        found["adjusted_pvalue"] = found["pvalue"]
     return {
         "column": results.texts("column"),
         "selected": results.flags("selected").tolist(),
-        **{name: [plain_number(value) for value in results.numbers(name).tolist()] for name in numbers},
+        **found,
         "marginal_pvalue": [plain_number(value) for value in _marginal_pvalues(selector.trace_)],
         "confirmed_pvalue": _confirmed_pvalues(selector),
         "phase": results.texts("phase"),

@@ -12,13 +12,13 @@
   const columns = [
     { title: "Column", width: "minmax(150px, 1.4fr)", of: i => table.column[i], key: i => table.column[i] },
     { title: "Kept", width: "58px", of: i => table.selected[i] ? "yes" : "", key: i => -table.selected[i] },
-    { title: "Importance", width: "104px", num: true, of: i => number(3)(table.importance[i]), key: i => table.importance[i], down: true },
+    { title: "Importance", width: "104px", num: true, of: i => number(3)(table.importance[i]), key: i => table.importance[i], down: true, shown: has("importance") },
     { title: "Interval", width: "148px", hint: "Of the importance, at the level of the test", of: interval, key: i => table.importance_low[i], down: true, shown: has("importance_low") },
     { title: "p alone", width: "84px", hint: "Adjusted p-value of the column on its own", num: true, of: i => number(2)(table.marginal_pvalue[i]), key: i => table.marginal_pvalue[i], shown: has("marginal_pvalue") },
-    { title: "p", width: "82px", hint: "P-value of the answer that decided, adjusted where several columns share the level", num: true, of: i => number(2)(table.adjusted_pvalue[i]), key: i => table.adjusted_pvalue[i] },
+    { title: "p", width: "82px", hint: "P-value of the answer that decided, adjusted where several columns share the level", num: true, of: i => number(2)(table.adjusted_pvalue[i]), key: i => table.adjusted_pvalue[i], shown: has("adjusted_pvalue") },
     { title: "Confirmed p", width: "104px", hint: "Adjusted p-value on the rows held out", num: true, of: i => number(2)(table.confirmed_pvalue[i]), key: i => table.confirmed_pvalue[i], shown: has("confirmed_pvalue") },
     { title: "Folds", width: "70px", hint: "Share of the folds that selected the column", num: true, of: share("stability"), key: i => table.stability[i], down: true, shown: has("stability") },
-    { title: "Again", width: "72px", hint: "Share of the repeated selections that have the column", num: true, of: i => share("refits")(i), key: i => table.refits[i], down: true, shown: has("refits") },
+    { title: "Again", width: "72px", hint: "Share of the repeated selections that contain the column", num: true, of: i => share("refits")(i), key: i => table.refits[i], down: true, shown: has("refits") },
     { title: "Why", width: "minmax(300px, 2fr)", why: true, of: words, key: words },
   ].filter(column => column.shown !== false);
   const widths = columns.map(column => column.width).join(" ");

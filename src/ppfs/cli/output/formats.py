@@ -138,17 +138,8 @@ def _print_table(result: Result) -> None:
     if rows:
         console.print(table)
     if any(row.get("importance") is not None for row in rows):
-        console.print(f"importance: {_importance_of(result['test'])}")
+        console.print(f"importance: {result['importance']}")
     console.print(closing(result))
-
-
-def _importance_of(test: str | None) -> str:
-    """Return what the importances mean that a search with a test measured, or a search without one."""
-    if test is None:
-        return "mean decrease of the score when the column is shuffled"
-    if "PPI" in test:
-        return "mean rise in risk when the column is replaced by a random stand-in in the test rows"
-    return "the effect size, on the scale of the test"
 
 
 def _number(value: float | None, format: str) -> str:
