@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from numba import njit
 
 from engine.problems import problems, single_column_risks
-from ppfs._engine import few_column_risks
+from ppfs._engine import SortedColumns, Splits, TreeRules, few_column_risks
 from ppfs._engine.jit.disk_cache import is_compiled
 from ppfs._engine.many_columns import few_columns
 from ppfs._engine.many_columns.forest_search import _sort_turns
@@ -72,3 +72,11 @@ def test_any_number_of_columns_is_sorted_by_turn_and_then_by_number():
         expected = turns[order], columns[order]
         _in_turn(turns, columns)
         np.testing.assert_array_equal((turns, columns), expected)
+
+
+def test_the_rows_of_all_trees_are_counted(monkeypatch):
+    monkeypatch.setattr(few_columns, "_n_rows_grown", [5])
+    X, y = np.arange(24.0).reshape(8, 3) % 7, np.arange(8) % 2
+    splits = Splits.from_sequences([[0, 1, 2, 3, 4], [2, 3, 4, 5]], [[5, 6], [0, 1]], [[1, 0], [0, 1]])
+    few_column_risks(SortedColumns.from_dense(X), y, 2, splits, TreeRules())
+    assert few_columns._n_rows_grown == [5 + 3 * (5 + 4)]
