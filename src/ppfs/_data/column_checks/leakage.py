@@ -72,10 +72,13 @@ def _separating(table: Table) -> list[int]:
             left = np.flatnonzero(wanted)
             rows = table.X[few]
             wanted[left] = _are_separated(rows if left.size == wanted.size else rows[:, left], codes[few])
+    suspects = np.flatnonzero(wanted).tolist()
+    if not suspects:
+        return found
     order = np.argsort(codes, kind="stable")
     return found + [
         column
-        for column in np.flatnonzero(wanted).tolist()
+        for column in suspects
         if _are_separated(dense_column(table.X, column)[order, None], codes[order])[0]
     ]
 

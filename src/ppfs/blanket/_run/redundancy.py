@@ -16,6 +16,8 @@ from ppfs.blanket._steps.column_values import feature_blocks
 
 # Numbers are compared in this many classes of about equal size.
 _N_CLASSES = 6
+# Those of numbers, and missing values.
+_CLASSES = np.arange(_N_CLASSES + 1, dtype=np.int8)
 _MOST_ROWS = 1000
 _AT_ONCE = 100
 # A correlation of 0.85 between normal columns has about this association. Below it, or where another member is at
@@ -83,31 +85,41 @@ def _indicators(
     widths = [len(table.features.columns_of([feature])) for feature in features]
     parts = [dense(table.take(some))[rows] for some in feature_blocks(table, features)]
     codes = _sixths(np.concatenate(parts, axis=1))
-    indicators = np.asarray(codes[:, :, np.newaxis] == np.arange(_N_CLASSES + 1), dtype=np.float32)
+    indicators = np.asarray(codes[:, :, np.newaxis] == _CLASSES, dtype=np.float32)
     return indicators, np.repeat(np.arange(len(features)), widths)
 
 
-def _sixths(values: Floats) -> NDArray[np.intp]:
+def _sixths(values: Floats) -> NDArray[np.int8]:
     """Return the sixth of the ranks that each value is in, from 0; equal values have their mean rank. NaN is in none.
 
-    The ranks of a column increase with its values, so a sixth is a range of values: ranks are found where values are
-    sorted, and are not carried back.
+    The ranks of a column increase with its values, so a sixth is a range of values. Where one begins, its neighbors in
+    the sorted column are looked at, and no other rank is computed.
     """
-    n_rows = len(values)
-    ascending = np.sort(values, axis=0)
-    n_known = np.maximum(1, n_rows - np.isnan(values).sum(axis=0))
-    places = np.arange(n_rows)[:, np.newaxis]
-    is_new = np.ones((n_rows + 1, values.shape[1]), dtype=bool)
-    is_new[1:-1] = ascending[1:] != ascending[:-1]
-    first = np.maximum.accumulate(np.where(is_new[:-1], places, 0))
-    last = np.minimum.accumulate(np.where(is_new[1:], places, n_rows)[::-1])[::-1]
-    sixth = (0.5 * (first + last + 1)) * _N_CLASSES // n_known
-    codes = np.where(np.isnan(values), _N_CLASSES, 0)
-    for number in range(1, _N_CLASSES):
-        begins = np.count_nonzero(sixth < number, axis=0)
-        lowest = np.take_along_axis(ascending, np.minimum(begins, n_rows - 1)[np.newaxis], axis=0)
-        codes += (values >= lowest) & (begins < n_rows)
-    return codes
+    turned = np.ascontiguousarray(values.T)
+    ascending = np.sort(turned, axis=1)
+    is_missing = np.isnan(turned)
+    n_missing = is_missing.sum(axis=1).tolist()
+    lowest = np.full((_N_CLASSES - 1, len(turned), 1), np.nan)
+    for column, known in enumerate(ascending):
+        begins = _beginnings(known[: known.size - n_missing[column]])
+        lowest[: begins.size, column, 0] = known[begins]
+    codes = np.zeros(turned.shape, dtype=np.int8)
+    for of_columns in lowest:
+        codes += turned >= of_columns
+    codes[is_missing] = _N_CLASSES
+    return codes.T
+
+
+def _beginnings(ascending: Floats) -> NDArray[np.intp]:
+    """Return the first place of each sixth but the first in a sorted column. The last sixths may be empty: no place."""
+    n, numbers = ascending.size, np.arange(1, _N_CLASSES)
+    # Where a sixth would begin if no values were equal: rank r is in the sixth (6 r) // n.
+    places = np.maximum(0, -((3 - numbers * n) // _N_CLASSES))
+    numbers, places = numbers[places < n], places[places < n]
+    first = ascending.searchsorted(ascending[places])
+    end = ascending.searchsorted(ascending[places], side="right")
+    begins = np.where(3 * (first + end) < numbers * n, end, first)
+    return begins[begins < n]
 
 
 def _associations(ones: NDArray[np.float32], others: NDArray[np.float32]) -> Floats:
