@@ -13,6 +13,9 @@ from ppfs._engine.jit.kernels import Float32s, Int32s, Int64s
 # Dense columns are sorted in blocks of this many entries, so that their sort keys, a megabyte, stay in the CPU cache.
 _ENTRIES_PER_BLOCK = 2**17
 
+# Values of all columns, at most, that are looked up at once: that takes less time than many small additions.
+_FEW_VALUES = 2**17
+
 
 class ColumnArrays(NamedTuple):
     """The arrays of `SortedColumns`, in the form that kernels need."""
@@ -133,9 +136,13 @@ class ValueTable:
         self._n_slots = 0
         self.values = np.empty((16, columns.n_rows), dtype=np.float32)
         self.slots = np.full(columns.n_columns + 1, -1, dtype=np.int32)
+        if columns.n_columns * columns.n_rows <= _FEW_VALUES:
+            self.add(np.arange(columns.n_columns))
 
     def add(self, columns: npt.NDArray[np.integer[Any]]) -> None:
         """Look up the columns that are not in the table yet."""
+        if self._n_slots == self._columns.n_columns:
+            return
         with self._lock:
             new = columns[self.slots[columns] < 0]
             if new.size == 0:

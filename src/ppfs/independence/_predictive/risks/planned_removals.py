@@ -91,9 +91,9 @@ class PlannedRemovals:
     ) -> None:
         """Begin a new plan with these features, and grow the trees of all of it."""
         # Columns that no tree uses are removed first: that costs nothing, and no new tree can use them then.
-        n_users = forest.used.sum(axis=0).tolist()
         first = [position for x in gone for position in range(places[x].start, places[x].stop)]
-        first.sort(key=n_users.__getitem__)
+        if len(first) > 1:
+            first.sort(key=forest.used.sum(axis=0).tolist().__getitem__)
         # A plan whose last features went together with others was not cut.
         n_unused = 0 if gone >= set(self._planned) else len(self._planned)
         wanted = max(1, self._length - n_unused) if n_unused else 2 * self._length

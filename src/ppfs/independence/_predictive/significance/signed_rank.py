@@ -110,9 +110,9 @@ def _normal_tail(n: int, tied: Floats | float, rank_sums: Floats) -> Floats:
     tied : ndarray of shape (n_questions,)
         See `SignedRanks`: a group of t pairs reduces the variance by t^3 - t, that is by t^2 - 1 per member.
     """
+    # It is positive even if all pairs are tied.
     variance = (n * (n + 1.0) * (2.0 * n + 1.0) - tied / 2.0) / 24.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = (rank_sums - n * (n + 1.0) / 4.0) / np.sqrt(variance)
+    z = (rank_sums - n * (n + 1.0) / 4.0) / np.sqrt(variance)
     tail: Floats = special.ndtr(-z)
     return tail
 
