@@ -91,6 +91,18 @@ def test_the_advice_for_numbers_as_text_loses_no_number(name):
     np.testing.assert_array_equal(numbers, [style.number(text) or np.nan for text in X[name]])
 
 
+@pytest.mark.parametrize("limit", ["<0.5", "> 9,000", "about 7"])
+def test_values_beyond_a_limit_are_not_called_missing(limit):
+    texts = [str(i % 40) if i % 9 else limit for i in range(N)]
+    X = pd.DataFrame({"plain": RNG.normal(size=N), "dose": texts})
+    (warning,) = check_columns(read_table(X, Y, task="auto", owner="test"))
+    assert (warning.column, warning.kind) == ("dose", "numbers-as-text")
+    assert f"holds numbers beside {limit!r}" in warning.finding
+    for advice in (warning.remedy, warning.flag):
+        assert advice.startswith(f"Write {limit!r} as a number first")
+        assert "would be lost" in advice
+
+
 def test_numbers_in_several_styles_are_not_called_identifiers():
     X = pd.DataFrame({"plain": RNG.normal(size=N), "sum": [f"{'$€'[i % 2]}{i}.25" for i in range(N)]})
     (warning,) = check_columns(read_table(X, Y, task="auto", owner="test"))

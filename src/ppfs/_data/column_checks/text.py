@@ -100,6 +100,17 @@ def _numbers(name: str, labels: Sequence[str]) -> ColumnWarning | None:
         return None
     beside = f" beside {listed(strays, 3)}" if strays else f", such as {numbers[0]!r}"
     flags = " ".join(f"--na {stray!r}" for stray in strays[:3])
+    # Such as <0.5, which is below what can be measured.
+    values = [stray for stray in strays if any(map(str.isdigit, stray))]
+    if values:
+        write = f"Write {listed(values, 3)} as {'a number' if len(values) == 1 else 'numbers'} first, so that the rest"
+        return ColumnWarning(
+            name,
+            "numbers-as-text",
+            f"{name!r} is text that holds numbers{beside}: {len(labels)} categories without an order.",
+            f"{write} can be converted. As missing values they would be lost.",
+            f"{write} is read as numbers. With --na they would be lost.",
+        )
     return ColumnWarning(
         name,
         "numbers-as-text",
