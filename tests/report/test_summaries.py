@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from ppfs import PPFS
 from ppfs.blanket import FBED, StabilitySelection
 from ppfs.exceptions import InvalidInputError
-from ppfs.report import _summary
+from ppfs.report import _summary, _verdicts
 from ppfs.report._summary import _code, _columns, _confirmed_pvalues, _versions, result_of, summarize
-from ppfs.report._verdicts import doubtful_of, sufficiency_of, update_of
+from ppfs.report._verdicts import detectable_of, doubtful_of, sufficiency_of, update_of
 
 
 @dataclass
@@ -115,6 +115,22 @@ def test_selected_features_with_doubtful_answers():
     assert doubtful_of(Of(trace_=trace)) == ["a"]
     trace.outcome = None
     assert doubtful_of(Of(trace_=trace)) == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({}, {"given": 0.2, "weakest": 0.3}),
+        ({"given": np.inf, "weakest": np.nan}, {"given": None, "weakest": None}),
+    ],
+)
+def test_what_could_have_been_found(monkeypatch, numbers, said):
+    results = Results()
+    results.texts = lambda name: ["undecided: a", "kept", "undecided"]
+    monkeypatch.setattr(_verdicts, "results_of", lambda selector: results)
+    detectable = Of(**{"alone": 0.1, "given": 0.2, "weakest": 0.3, **numbers})
+    found = detectable_of(Of(trace_=Of(outcome=Of(detectable=detectable))))
+    assert found == {"alone": 0.1, **said, "n_undecided": 2, "n_dropped": 1}
 
 
 def test_confirmed_p_values_are_those_of_all_columns_of_a_feature():
@@ -251,12 +267,12 @@ def test_sufficiency_is_not_measured_where_it_is_not_wanted(made):
 
 def test_versions_of_what_is_installed(monkeypatch):
     def version(name):
-        if name == "polars":
+        if name == "scipy":
             raise _summary.PackageNotFoundError
         return f"1 {name}"
 
     monkeypatch.setattr(_summary, "version", version)
-    names = ["ppfs", "numpy", "scipy", "scikit-learn", "numba", "pandas"]
+    names = ["ppfs", "numpy", "scikit-learn", "numba", "pandas", "polars"]
     found = _versions()
     assert list(found) == ["Python", *names]
     assert [found[name] for name in names] == [f"1 {name}" for name in names]

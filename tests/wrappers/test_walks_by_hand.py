@@ -173,13 +173,17 @@ def test_hill_climbing_keeps_what_is_better_and_starts_again():
 
 
 @pytest.mark.parametrize(
-    ("search", "n_known", "best"),
-    [(hill_climbing, 30, [0, 3, 4, 6]), (genetic, 60, [0, 3, 4, 6])],
+    ("search", "n_known", "last"),
+    [
+        (hill_climbing, 30, [[0, 1, 2, 3, 5, 6, 7], [0, 3, 5, 6, 7], [3, 5, 6, 7], [0, 3, 4, 5, 6, 7]]),
+        (genetic, 60, [[0, 1, 2, 3, 4], [0, 1, 2, 6, 7], [0, 4, 6], [0, 4, 7]]),
+    ],
 )
-def test_searches_draw_the_same_subsets_for_a_seed(search, n_known, best):
+def test_searches_draw_the_same_subsets_for_a_seed(search, n_known, last):
     walk = strategy(search, Weights(3, -1, -2, 1, 2, -3, 1, -1), n=8, max_subsets=n_known, seed=3)
     assert walk.n_scored == n_known
-    assert sorted(walk.best) == best
+    assert sorted(walk.best) == [0, 3, 4, 6]
+    assert [sorted(subset) for subset in list(walk._known)[-4:]] == last
 
 
 def test_subsets_are_drawn_with_a_share_and_contain_what_is_kept():

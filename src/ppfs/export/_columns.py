@@ -105,7 +105,7 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
                 f"The array has {X.shape[1]} columns, but the table that was searched had {len(self.columns)}. Pass "
                 "all of them in the same order, or a data frame, whose columns are found by name."
             )
-        return X[:, self.get_support(indices=True)]
+        return X[:, self.get_support()]
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: nothing has to be fitted, and missing values may pass."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ppfs._conventions import Floats
 from ppfs.exceptions import InvalidInputError
@@ -86,7 +85,6 @@ class StabilityDisplay(Display):
         -------
         StabilityDisplay
         """
-        check_is_fitted(selector)
         if hasattr(selector, "threshold_"):
             return cls._of_shares(selector, max_columns).plot(ax=ax)
         search = search_of(selector)
