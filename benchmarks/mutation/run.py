@@ -105,8 +105,12 @@ LEFT_OUT = (
 # hide its lines.
 MAPPED = ("tests/**/test_*.py",)
 
-# Tests that look at the defaults of functions and run none of their lines.
-OF_SIGNATURES = "tests/checks/test_documented_defaults.py"
+# Tests that look at what modules of some rooms make while they are loaded, and run none of their lines: the defaults of
+# functions, and the flags of the command.
+OF_SIGNATURES = {
+    "": "tests/checks/test_documented_defaults.py",
+    "cli/": "tests/cli/test_flags.py::test_flags_are_those_on_record",
+}
 
 # Without the compiler NumPy warns where unsigned numbers wrap around, as the random keys of trees do.
 WRAP_AROUND = ("-W", "ignore:overflow encountered in scalar:RuntimeWarning")
@@ -248,9 +252,8 @@ def _maps(is_kernel: bool) -> dict[str, list[tuple[str, float]]]:
                 continue  # Tests that are gone since the map was made.
             for mark, numbers in read["marks"].items():
                 found.setdefault(mark, []).extend(timed[number] for number in numbers)
-            found.setdefault(OF_SIGNATURES, []).extend(
-                one for one in timed if one[0].startswith(OF_SIGNATURES)
-            )
+            for tests in OF_SIGNATURES.values():
+                found.setdefault(tests, []).extend(one for one in timed if one[0].startswith(tests))
     return found
 
 
@@ -269,7 +272,11 @@ def tests_for(mutant: Mutant, budget: float) -> list[str]:
         for mark in marks_of(_source(mutant.file), mutant.file, mutant.line)
         for test in marks.get(mark, ())
     ]
-    found = {*(own or marks.get(mutant.file, [])), *marks.get(OF_SIGNATURES, [])}
+    looking = [tests for room, tests in OF_SIGNATURES.items() if mutant.file.startswith(room)]
+    found = {
+        *(own or marks.get(mutant.file, [])),
+        *(test for name in looking for test in marks.get(name, [])),
+    }
     by_time = sorted(found, key=lambda one: (one[1], one[0]))
     cases: Counter[str] = Counter()
     ordered = []

@@ -30,7 +30,7 @@ import pytest
 _MARK = "__ppfs_mark__"
 
 # So many tests of one file are written down for a statement, the quickest.
-_MOST_TESTS = 40
+_MOST_TESTS = 100
 
 # Tests that take more CPU seconds than this are left out: no fault would be tried against them.
 _MOST_SECONDS = 4.0
