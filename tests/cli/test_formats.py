@@ -22,7 +22,7 @@ from ppfs.cli.output import result as results
 from ppfs.cli.output.cells import changed_texts, not_a_formula, spelled_out
 from ppfs.cli.output.column_warnings import warning_lines
 from ppfs.cli.output.delivery import Delivery
-from ppfs.cli.output.formats import _importance_of, as_csv, as_markdown, as_names, closing, headline, write
+from ppfs.cli.output.formats import as_csv, as_markdown, as_names, closing, headline, write
 from ppfs.cli.output.scored_report import _why_not
 from ppfs.cli.output.writing import replaced, write_columns
 
@@ -53,6 +53,7 @@ RESULT = {
     ],
     "method": "ppfs",
     "test": "calibrated (CrossFitPPI)",
+    "importance": "mean rise in risk when the column is replaced by a random stand-in in the test rows",
     "models": ["forest", "linear"],
     "alpha": 0.05,
     "correction": "bh",
@@ -213,21 +214,6 @@ def test_tables_of_nothing(capsys, monkeypatch):
     )
     assert "│ [red]:car: │" in lines[4]
     assert lines[6:] == ["Method ppfs."]
-
-
-@pytest.mark.parametrize(
-    ("test", "said"),
-    [
-        (None, "mean decrease of the score when the column is shuffled"),
-        (
-            "paper (PPI)",
-            "mean rise in risk when the column is replaced by a random stand-in in the test rows",
-        ),
-        ("FisherZ", "the effect size, on the scale of the test"),
-    ],
-)
-def test_what_importances_mean(test, said):
-    assert _importance_of(test) == said
 
 
 @pytest.mark.parametrize(

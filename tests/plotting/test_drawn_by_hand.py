@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence import PPI, FisherZ
 from ppfs.plotting import (
     AtLeastDisplay,
     BlanketDisplay,
@@ -22,6 +23,7 @@ from ppfs.plotting import (
     SufficiencyDisplay,
     TimelineDisplay,
     UpdateDisplay,
+    meaning_of_importances,
     results_of,
 )
 from ppfs.plotting._canvas import DROPPED, SELECTED, shown
@@ -447,3 +449,29 @@ def test_control_characters_in_a_name_are_escaped():
 
 def test_colors_tell_selected_columns_from_others():
     assert {SELECTED, DROPPED} == {"#0072B2", "#8A8F98"}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "label", "sentence"),
+    [
+        (
+            {"independence_": PPI()},
+            "rise in risk without the column",
+            "mean rise in risk when the column is replaced by a random stand-in in the test rows",
+        ),
+        (
+            {"selector_": fitted(independence_=FisherZ())},
+            "effect size of FisherZ",
+            "the effect size, on the scale of the test",
+        ),
+        (
+            {"importances_": [0.5]},
+            "decrease of the score when the column is shuffled",
+            "mean decrease of the score when the column is shuffled",
+        ),
+        ({}, None, None),
+    ],
+)
+def test_what_importances_are(attributes, label, sentence):
+    meaning = meaning_of_importances(fitted(**attributes))
+    assert (meaning.label, meaning.sentence) == (label, sentence) if label else meaning is None

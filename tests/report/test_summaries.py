@@ -60,6 +60,7 @@ EMPTY = {
     "task": "regression",
     "n_rows": 9,
     "test": None,
+    "importance": None,
     "models": ["forest"],
     "alpha": None,
     "correction": None,
@@ -90,6 +91,7 @@ def test_the_result_is_that_of_the_search_that_was_chosen():
     expected = {
         **EMPTY,
         "test": "Test",
+        "importance": "the effect size, on the scale of the test",
         "alpha": 0.1,
         "correction": "bh",
         "n_fits": 5,
@@ -195,6 +197,21 @@ def test_the_table_of_results_by_column(made):
         "reason": ["reason1", "reason2", "reason3"],
         "redundant_with": [["a"], [], []],
     }
+
+
+def test_a_selector_that_asks_nothing_has_nothing_to_adjust(made, monkeypatch):
+    results = Results()
+    results.numbers = lambda name: np.array([{"pvalue": 0.25, "adjusted_pvalue": 0.5}.get(name, 0.0)])
+    monkeypatch.setattr(_summary, "results_of", lambda selector: results)
+
+    class Nothing:
+        column_names = ("a",)
+
+        def __len__(self):
+            return 0
+
+    assert _columns(searched(trace_=Nothing()))["adjusted_pvalue"] == [0.25]
+    assert _columns(searched())["adjusted_pvalue"] == [0.5]
 
 
 def test_a_summary_without_scores(made):
