@@ -194,8 +194,6 @@ def test_lagged_copies_are_made_again():
     data = FitData(X, Y)
     assert plain._with_copies(data) is data
     assert plain._grouped({"g": [0]}) == {"g": [0]}
-    with pytest.raises(TypeError, match="report takes no lags"):
-        plain.report(X, Y, lags=[1])
 
 
 # Transform ---------------------------------------------------------------------------------------------

@@ -301,6 +301,7 @@ def test_parts_of_any_table():
         (PPFS(), np.arange(30) % 21, "regression"),
         (PPFS(), np.array(list("ab") * 15), "classification"),
         (PPFS(), np.arange(30) % 2 == 0, "classification"),
+        (PPFS("panel"), np.array(list("ab") * 15), "classification"),
         (PPFS(LogisticRegression()), np.arange(30), "classification"),
         (PPFS(LinearRegression()), np.arange(30) % 2, "regression"),
         (PPFS(task="classification"), np.arange(30), "classification"),

@@ -316,6 +316,10 @@ def test_questions_as_arrays_are_the_reliable_ones_about_the_target(trace):
     assert arrays.is_marginal.tolist() == [True] * 4 + [False] * 3
     assert len(arrays) == 7
     assert trace.question_arrays(1).features.tolist() == [6]
+    running = Trace(NAMES)
+    running.record(step(3, fold=1))
+    running.record(step(2))
+    assert running.question_arrays().features.tolist() == [2]
     empty = trace.question_arrays(5)
     assert (len(empty), empty.features.dtype, empty.is_marginal.dtype) == (0, np.intp, bool)
 
