@@ -1,4 +1,4 @@
-"""The order of rows in time, against plain twins: blocks, gaps, autocorrelation, and what warns."""
+"""The order of rows in time, against plain twins: blocks, rows that are left out, autocorrelation, and what warns."""
 
 import re
 import warnings
