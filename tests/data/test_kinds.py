@@ -234,7 +234,7 @@ def test_the_span_of_the_largest_floats_is_infinite_without_a_warning():
 
 
 def plain_mask(X, n_levels, most):
-    """Rule by rule: declared, or at most so many distinct integers beside missing values."""
+    """Rule by rule: declared, or no more than `most` distinct integers beside missing values."""
     found = []
     for column, n in zip(X.T, n_levels, strict=True):
         values = {value for value in column.tolist() if value == value}

@@ -224,7 +224,7 @@ def test_the_shrink_phase_is_timed_with_more_candidates_while_there_is_time(cloc
 
     monkeypatch.setattr(runs, "_fitted", fitted)
     shrink, counts = runs._shrink_of(np.zeros((100, 70)), y, 100, 5.0)
-    # Eight candidates take a second in eight sets. Four seconds are left, 32 times as long as a set takes: 8 * sqrt(32) are 45.
+    # Eight candidates take a second in eight sets. Four seconds are left, which are 32 sets: 8 * sqrt(32) are 45.
     assert sizes[:2] == [(8, 5.0), (45, 4.0)]
     assert len(sizes) == 2
     first = Shrinkage.of([shrink_phase(8, 1.0, 40)], 0)
