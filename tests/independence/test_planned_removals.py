@@ -55,8 +55,12 @@ def test_threads_grow_trees_ahead_and_nothing_else_changes(noisy, planned, model
     assert {n_ahead for n_ahead, _ in planned} == {0}
     planned.clear()
     together = _everything(PPFS(model, n_splits=6, alpha=0.2, random_state=0, n_jobs=n_jobs).fit(*noisy))
-    assert max(n_ahead for n_ahead, _ in planned) >= 3
-    assert any(n_stayed for _, n_stayed in planned), "no plan was cut, so that nothing is tested of it"
+    if isinstance(model, DecisionTreeClassifier):
+        assert max(n_ahead for n_ahead, _ in planned) >= 3
+        assert any(n_stayed for _, n_stayed in planned), "no plan was cut, so that nothing is tested of it"
+    else:
+        # A forest has enough trees to grow for every removal.
+        assert {n_ahead for n_ahead, _ in planned} == {0}
     assert together[0].equals(alone[0])
     assert together[1:] == alone[1:]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from ppfs._engine.inputs.sorted_columns import SortedColumns
 from ppfs._engine.jit.kernels import Bools, Float32s, Float64s
 from ppfs._engine.jit.threads import run_tasks
 from ppfs._engine.many_columns.forest_memory import NOTHING
-from ppfs._engine.many_columns.forest_nodes import ForestTrees, make_units
+from ppfs._engine.many_columns.forest_nodes import make_units
 from ppfs._engine.many_columns.forest_removal import Removal
 from ppfs._engine.many_columns.routing import weighted_mean
 from ppfs._engine.many_columns.scored_forest import (
@@ -34,9 +34,6 @@ from ppfs._engine.one_column.forest_risks import PreparedForest
 
 # Test rows times trees over some splits; below this, giving out tasks takes longer than replacing a column.
 _ROWS_FOR_THREADS = 20_000
-
-# The most bytes of forests that are grown ahead of the removals.
-_BYTES_AHEAD = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,82 +128,41 @@ class ForestPerSplit:
         n_refits : int
             Forests in which a tree was grown again.
         """
-        return next(self.without_each([column]))
+        data, active, n_active = self._data, self.active.copy(), int(self.active.sum())
+        active[column] = False
+        if self.are_idle([column])[0]:
+            return replace(self, active=active), 0
+        removal = Removal(column, data.rules.n_tried(n_active), n_active)
+
+        def regrown(part: Part) -> tuple[GrownTrees, bool]:
+            return grown_trees(data, part, active, removal, self._forests[part.split].parts[part.number])
+
+        def scored(parts: Sequence[tuple[GrownTrees, bool]], split: int) -> tuple[ScoredForest, bool]:
+            trees, is_changed = tuple(one for one, _ in parts), any(is_changed for _, is_changed in parts)
+            if is_changed:
+                return scored_forest(data, trees, split), True
+            return replace(self._forests[split], parts=trees), False
+
+        found = in_parts(data, regrown, scored)
+        n_refits = sum(is_changed for _, is_changed in found)
+        return _noted(data, active, [forest for forest, _ in found], self.n_fits + n_refits), n_refits
 
     @property
     def most_ahead(self) -> int:
-        """How many removals may be planned at once, so that the forests of all of them fit into memory."""
-        n_bytes = sum(array.nbytes for trees in self._all_trees() for array in trees)
-        return max(1, _BYTES_AHEAD // max(n_bytes, 1))
+        """How many removals may be planned at once: each has enough trees to grow for all threads."""
+        return 1
 
     def without_each(self, columns: Sequence[int]) -> Iterator[tuple["ForestPerSplit", int]]:
-        """Remove columns one after the other, and yield the result of `without` after each; see `TreePerSplit`."""
-        if self.are_idle(columns[:1])[0]:
-            active = self.active.copy()
-            active[columns[0]] = False
-            after, n_refits = replace(self, active=active), 0
-            yield after, n_refits
-            if len(columns) > 1:
-                yield from after.without_each(columns[1:])
-            return
-        # Whether a column is idle depends on all splits, so no split can be processed ahead of the others.
-        n_active = int(self.active.sum())
-        sizes = range(n_active - len(columns) + 1, n_active)
-        n_ahead = 1 if any(self._data.rules.n_tried(n) >= n for n in sizes) else len(columns)
-        regrown = self._regrown(columns[:n_ahead])
+        """Remove columns one after the other, and yield the result of `without` after each."""
         forest = self
-        for place in range(n_ahead):
-            active = forest.active.copy()
-            active[columns[place]] = False
-            n_refits = sum(steps[place].is_changed for steps in regrown)
-            forests = [steps[place].scored for steps in regrown]
-            forest = _noted(self._data, active, forests, forest.n_fits + n_refits)
+        for column in columns:
+            forest, n_refits = forest.without(column)
             yield forest, n_refits
-        if n_ahead < len(columns):
-            yield from forest.without_each(columns[n_ahead:])
-
-    def _regrown(self, columns: Sequence[int]) -> "list[list[_Regrown]]":
-        """Return what becomes of every split's forest when columns are removed one after the other."""
-        data = self._data
-
-        def regrown(part: Part) -> list[tuple[GrownTrees, bool]]:
-            grown, active, steps = self._forests[part.split].parts[part.number], self.active.copy(), []
-            for column in columns:
-                n_active = int(active.sum())
-                active[column] = False
-                removal = Removal(column, data.rules.n_tried(n_active), n_active)
-                grown, is_changed = grown_trees(data, part, active, removal, grown)
-                steps.append((grown, is_changed))
-            return steps
-
-        def scored(parts: Sequence[list[tuple[GrownTrees, bool]]], split: int) -> list[_Regrown]:
-            """Score the forest after each removal, and compute the risk of permuting the next column."""
-            forest, steps = self._forests[split], []
-            for place, grown in enumerate(zip(*parts, strict=True)):
-                trees, is_changed = tuple(one for one, _ in grown), any(is_changed for _, is_changed in grown)
-                forest = scored_forest(data, trees, split) if is_changed else replace(forest, parts=trees)
-                steps.append(_Regrown(forest, is_changed))
-                following = columns[place + 1 : place + 2]
-                if following and forest.used[following[0]]:
-                    permuted_risk_of(data, split, forest, tuple(following))
-            return steps
-
-        return in_parts(data, regrown, scored)
-
-    def _all_trees(self) -> Iterator[ForestTrees]:
-        return (part.trees for forest in self._forests for part in forest.parts)
 
     def _over_splits(self, function: Callable[[int], Any], splits: Sequence[int]) -> list[Any]:
         n_asked = sum(part.trees.leaf_of.size for split in splits for part in self._forests[split].parts)
         n_threads = self._data.n_threads if n_asked > _ROWS_FOR_THREADS else 1
         return run_tasks(function, splits, n_threads)
-
-
-class _Regrown(NamedTuple):
-    """The forest of a split after a removal, and whether it changed."""
-
-    scored: ScoredForest
-    is_changed: bool
 
 
 def grow_forest_per_split(
