@@ -116,6 +116,7 @@ TESTS = {
 WEIGHTS = {"sample_weight": 1.0 + np.arange(N) % 3}
 GROUPED = {"feature_groups": {"both": [0, 3], "other": [1, 4]}}
 EXACT = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 1000}
+NEWTON = {"solver": "newton-cholesky", "tol": 1e-10}
 TREE = {"max_depth": 4, "min_samples_leaf": 3, "random_state": 0}
 FOREST = {"n_estimators": 4, "max_depth": 3, "random_state": 0}
 BOOSTING = {"max_iter": 6, "min_samples_leaf": 5, "random_state": 0, "max_leaf_nodes": 6}
@@ -195,9 +196,9 @@ CASES = [
     (GaussianNB(), "three", "folds", numbers, {}),
     (GaussianNB(var_smoothing=0.1), "two", "errors", numbers, {}),
     (GaussianNB(), "two", "stop", mixed, {}),
-    (PoissonRegressor(alpha=0.1), "count", "folds", numbers, {}),
-    (GammaRegressor(alpha=0.01), "positive", "paper", numbers, WEIGHTS),
-    (TweedieRegressor(power=1.4, alpha=0.1, fit_intercept=False), "count", "absolute", numbers, {}),
+    (PoissonRegressor(alpha=0.1, **NEWTON), "count", "folds", numbers, {}),
+    (GammaRegressor(alpha=0.01, **NEWTON), "positive", "paper", numbers, WEIGHTS),
+    (TweedieRegressor(power=1.4, alpha=0.1, fit_intercept=False, **NEWTON), "count", "absolute", numbers, {}),
     (KNeighborsRegressor(4), "number", "two draws", numbers, {}),
     (KNeighborsRegressor(4), "number", "stop", numbers, GROUPED),
     (KNeighborsClassifier(4), "three", "folds", numbers, {}),
