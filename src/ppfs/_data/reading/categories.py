@@ -16,6 +16,9 @@ from ppfs._data.reading.large_integers import as_floats
 from ppfs._data.reading.library_codes import held_codes
 
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
+# Types of values in columns of Python objects. A union would be made anew for every value.
+_FLOATS = (float, np.floating)
+_NUMBERS_AND_TEXT = (str, Real, Decimal, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def is_missing(value: Any) -> bool:
     """Return whether a value is missing: None, NaN, NA or NaT."""
     if value is None or type(value).__name__ in _MISSING_TYPES:
         return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+    return isinstance(value, _FLOATS) and bool(np.isnan(value))
 
 
 def kind_of(values: NDArray[Any]) -> Literal["numbers", "text", "other"]:
@@ -112,7 +115,7 @@ def kind_of(values: NDArray[Any]) -> Literal["numbers", "text", "other"]:
     if converts(values):
         return "numbers"
     filled = [value for value in values if not is_missing(value)]
-    if not all(isinstance(value, str | Real | Decimal | np.bool_) for value in filled):
+    if not all(isinstance(value, _NUMBERS_AND_TEXT) for value in filled):
         return "other"
     text = [value for value in filled if isinstance(value, str)]
     return "numbers" if converts(np.array(text, dtype=object)) else "text"
