@@ -17,7 +17,7 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.util import Surv
 
 from ppfs import PPFS, PPFSCV
-from ppfs._data import read_table
+from ppfs._data import read_table, target_kinds
 from ppfs._data.target_kinds import KINDS, RATES, SURVIVAL_TYPE, is_survival, log_rank_scores, split_exposure
 from ppfs.blanket import IAMB, StabilitySelection
 from ppfs.exceptions import InvalidInputError
@@ -541,13 +541,14 @@ def test_residuals_of_cox_regression_are_those_of_its_penalized_likelihood() -> 
 
 
 def test_responses_of_counts_rates_amounts_and_classes() -> None:
+    kinds = target_kinds.KINDS
     counts = np.array([0.0, 1.0, 5.0])
-    response = KINDS["count"].response(counts)
+    response = kinds["count"].response(counts)
     assert response.tolist() == [2 * 0.375**0.5, 2 * 1.375**0.5, 2 * 5.375**0.5]
-    np.testing.assert_allclose(KINDS["count"].mean(response), counts, atol=1e-12)
+    np.testing.assert_allclose(kinds["count"].mean(response), counts, atol=1e-12)
     assert RATES.mean(counts) is RATES.response(counts) is RATES.read(counts) is counts
     assert (RATES.name, RATES.loss) == ("count", "poisson-deviance")
-    assert KINDS["positive"].response(np.array([1.0, np.e])).tolist() == [0.0, 1.0]
-    assert KINDS["ordinal"].response(np.array([0, 0, 5, 7])).tolist() == [-0.5, -0.5, 0.25, 0.75]
-    assert [kind.mean is None for kind in KINDS.values()] == [False, True, True, True]
-    assert [kind.response_given is None for kind in KINDS.values()] == [True, True, True, False]
+    assert kinds["positive"].response(np.array([1.0, np.e])).tolist() == [0.0, 1.0]
+    assert kinds["ordinal"].response(np.array([0, 0, 5, 7])).tolist() == [-0.5, -0.5, 0.25, 0.75]
+    assert [kind.mean is None for kind in kinds.values()] == [False, True, True, True]
+    assert [kind.response_given is None for kind in kinds.values()] == [True, True, True, False]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -32,7 +32,15 @@ from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ppfs._data import Table, read_table
-from ppfs._fitting import DefaultMember, LabelProbabilities, fitted_clone, seeded, usable_members
+from ppfs._fitting import (
+    DefaultMember,
+    LabelProbabilities,
+    drawn_counts,
+    fitted_clone,
+    seeded,
+    tree_seeds,
+    usable_members,
+)
 from ppfs._fitting.boosting_libraries import (
     LightGBMRecipe,
     has_library_model,
@@ -736,3 +744,30 @@ def test_categories_of_the_libraries_are_ordinal_codes_for_the_rest():
     )
     assert wanted_encoding(encoded.estimator).encoding == "codes"
     assert encoded.fit(frame, Y).predict(frame).shape == (40,)
+
+
+@pytest.mark.parametrize(
+    "forest",
+    [
+        RandomForestClassifier(3, random_state=4),
+        RandomForestClassifier(3, random_state=np.int64(4), max_samples=0.5),
+        RandomForestClassifier(3, random_state=np.random.RandomState(4)),
+        RandomForestClassifier(3, bootstrap=False, random_state=4),
+        BaggingRegressor(DecisionTreeRegressor(), 3, random_state=4),
+    ],
+)
+def test_bootstrap_samples_are_those_of_scikit_learn(forest):
+    kept = forest.random_state
+    state = kept.get_state()[1].copy() if hasattr(kept, "get_state") else None
+    fitted = clone(forest).fit(X, LABELS if isinstance(forest, RandomForestClassifier) else Y)
+    seeds = tree_seeds(forest)
+    if isinstance(forest, RandomForestClassifier):
+        assert seeds.tolist() == [tree.random_state for tree in fitted.estimators_]
+    counts = drawn_counts(forest, 40)
+    if getattr(forest, "bootstrap", True):
+        expected = [np.bincount(rows, minlength=40).tolist() for rows in fitted.estimators_samples_]
+    else:
+        expected = [[1] * 40] * 3
+    assert counts.tolist() == expected
+    if state is not None:
+        np.testing.assert_array_equal(kept.get_state()[1], state)
