@@ -179,7 +179,7 @@ def autocorrelation_time(series: NDArray[np.float64]) -> float:
     centered = series - series.mean()
     spectrum = np.fft.rfft(centered, 2 * n)
     products = np.fft.irfft(spectrum * spectrum.conj(), 2 * n)[:n]
-    if n < 4 or products[0] <= 0:
+    if products[0] <= 0:
         return 1.0
     correlations = products[1:] / products[0]
     pairs = correlations[: correlations.size // 2 * 2].reshape(-1, 2).sum(axis=1)
