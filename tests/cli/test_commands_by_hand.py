@@ -502,6 +502,23 @@ def test_a_kept_command_line_is_read_in_its_folder(tmp_path, monkeypatch):
     assert Path.cwd() == tmp_path / "there"
 
 
+@pytest.mark.parametrize(
+    "content", ["", '{"folder": "a", "arguments": ["b", 3]}', '{"folder": 3, "arguments": ["b"]}']
+)
+def test_a_file_that_holds_no_command_is_not_replaced(tmp_path, content):
+    folder = str(tmp_path / "run")
+    with remembering(folder, ["a"]):
+        pass
+    place = tmp_path / "run" / "command.json"
+    place.write_text(content)
+    with (
+        pytest.raises(InputFailure, match=r"its command\.json was not written by ppfs"),
+        remembering(folder, []),
+    ):
+        pass
+    assert place.read_text() == content
+
+
 def test_command_lines_there_and_back(tmp_path):
     arguments = ["a.csv", "--target", "y", "--na", "-", "--na", "?", "--no-second-look", "--quiet"]
     values = as_values(select, arguments, tmp_path)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from ppfs.datasets import _load
 from ppfs.datasets._assemble import assemble, column_check
-from ppfs.datasets._registry import DatasetInfo, OpenMLCopy
+from ppfs.datasets._registry import DatasetInfo, OpenMLCopy, _entry
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
 INFO = DatasetInfo(
@@ -144,3 +144,12 @@ def test_a_failed_download_is_a_place_that_was_looked_at(monkeypatch, tmp_path, 
     found = lost(info)
     assert f"  - OpenML, data set 77: {said}\n" in found
     assert "or set PPFS_DATA, or go online for OpenML's data set 77.\n" in found
+
+
+def test_an_entry_of_the_registry_has_all_its_fields():
+    raw = {name: value for name, value in vars(INFO).items() if name not in ("name", "openml")}
+    assert _entry("made", {**raw, "openml": None}) == INFO
+    numbered = _entry("made", {**raw, "columns": "x{:02d}", "openml": {"id": 7, "rows": 3, "labels": {}}})
+    assert numbered.columns == ("x01", "x02")
+    assert numbered.openml == OpenMLCopy(id=7, rows=3, labels={})
+    assert (numbered.categorical, numbered.files) == (("b",), INFO.files)

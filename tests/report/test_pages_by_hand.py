@@ -605,7 +605,7 @@ def test_confirmation_of_held_out_rows():
     }
 
 
-@pytest.mark.parametrize(("n_columns", "explained"), [(500, 500), (501, 500)])
+@pytest.mark.parametrize(("n_columns", "explained"), [(501, 500), (500, 500)])
 def test_five_hundred_columns_are_explained(n_columns, explained):
     trace = Of(explain=lambda column: f"{column}\nwhy")
     pvalues = [None, *np.linspace(0.9, 0.1, n_columns - 1)]
