@@ -34,7 +34,7 @@ def test_rows_are_standardized_whatever_their_size():
         np.testing.assert_allclose(standardized(rows), expected, atol=1e-15)
 
 
-@pytest.mark.parametrize(("left", "is_determined"), [(0.5e-10, True), (2e-10, False)])
+@pytest.mark.parametrize(("left", "is_determined"), [(0.8e-10, True), (1.5e-10, False)])
 def test_a_column_is_determined_where_next_to_nothing_is_left(left, is_determined):
     """Column 1 is column 0 and a bit at a right angle to it; as a given column it counts only if that is enough."""
     u = np.linalg.qr(np.column_stack([np.ones(12), np.random.default_rng(0).normal(size=(12, 4))]))[0][:, 1:]
@@ -257,7 +257,7 @@ def test_regressors_of_a_group_are_those_of_its_columns():
     both, other = table.names.index("both"), table.names.index("x2")
     designs = Designs(table)
     number, second, third = (
-        standardized(column[None, :])[0] for column in (X[:, 0], X[:, 1] == 1.0, X[:, 1] == 2.0)
+        standardized(column[None, :].astype(float))[0] for column in (X[:, 0], X[:, 1] == 1.0, X[:, 1] == 2.0)
     )
     np.testing.assert_allclose(designs.block(both), np.column_stack([number, second, third]), atol=1e-12)
     blocks = designs.blocks([other, both, table.names.index("x3")])
@@ -280,7 +280,7 @@ def test_regressors_of_a_group_are_those_of_its_columns():
 
 def test_directions_are_added_if_something_is_left():
     u = np.linalg.qr(np.random.default_rng(0).normal(size=(8, 3)))[0]
-    for left, n_added in ((0.5e-10, 0), (2e-10, 1)):
+    for left, n_added in ((0.8e-10, 0), (1.5e-10, 1)):
         near = np.sqrt(1 - left) * u[:, [0]] + np.sqrt(left) * u[:, [1]]
         added = added_directions(near, u[:, :1])
         assert added.shape == (8, n_added)
@@ -288,3 +288,21 @@ def test_directions_are_added_if_something_is_left():
             np.testing.assert_allclose(np.abs(added[:, 0] @ u[:, 1]), 1.0, atol=1e-9)
     twice = added_directions(np.column_stack([u[:, 1], (u[:, 1] + u[:, 2]) / np.sqrt(2), u[:, 2]]), u[:, :1])
     np.testing.assert_allclose(np.abs(twice.T @ u), [[0, 1, 0], [0, 0, 1]], atol=1e-12)
+
+
+def test_values_at_the_mean_do_not_make_a_column_constant():
+    x, y = np.array([-1.0, 0.0, 1.0, 2.0, -2.0]), np.array([1.0, 0.0, 2.0, 3.0, -1.0])
+    assert PartialCorrelationT().evaluate(x[:, np.newaxis], y, 0).effect == pytest.approx(
+        stats.pearsonr(x, y).statistic
+    )
+
+
+def test_nothing_is_determined_by_as_many_columns_as_rows():
+    """Given three columns of five rows nothing is known of any column, nor of a copy of one of them."""
+    X = np.random.default_rng(0).normal(size=(5, 5))
+    X[:, 4] = 2 * X[:, 1]
+    bound = LikelihoodRatio().bind(table_of(X, X[:, 0] ** 2))
+    assert bound.query_many([0, 4], 5, [1, 2, 3]) == [CANNOT_TELL] * 2
+    assert bound.query(4, 5, [1, 2]) == INDEPENDENT
+    assert bound.has_rows_for(5, [0, 1, 2, 3]) is False
+    assert bound.has_rows_for(5, [1, 2, 3]) is True

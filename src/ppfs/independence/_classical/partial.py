@@ -154,12 +154,11 @@ class Correlations:
 
 def standardized(rows: Floats) -> Floats:
     """Center each row and scale it to length 1; a constant row becomes 0."""
-    is_constant = (rows == rows[:, :1]).all(axis=1)
-    # Dividing by the largest value first keeps the squares of very large values from overflowing.
+    # Dividing by the largest value first keeps the squares of very large values from overflowing, and makes all values
+    # of a constant row 1 or -1, so that nothing is left of them beside their mean.
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    centered = rows / np.where(largest > 0, largest, 1.0)
+    centered = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
     centered -= centered.mean(axis=1, keepdims=True)
-    lengths = np.sqrt((centered**2).sum(axis=1))
-    usable = ~is_constant & (lengths > 0)
-    scores: Floats = np.where(usable[:, None], centered / np.where(usable, lengths, 1.0)[:, None], 0.0)
+    lengths = np.sqrt((centered**2).sum(axis=1, keepdims=True))
+    scores: Floats = np.divide(centered, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return scores
