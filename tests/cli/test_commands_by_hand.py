@@ -313,9 +313,9 @@ def refusal(call, *arguments):
     ("text", "task", "message"),
     [
         (
-            "forst",
+            "forests",
             "regression",
-            "--x: there is no model 'forst'. Did you mean 'forest'? Use tree, forest, boosting, linear, svm, lightgbm, "
+            "--x: there is no model 'forests'. Did you mean 'forest'? Use tree, forest, boosting, linear, svm, lightgbm, "
             "xgboost, or a class as module:Class, such as sklearn.naive_bayes:GaussianNB.",
         ),
         (
