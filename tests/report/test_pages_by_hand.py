@@ -432,7 +432,7 @@ def test_sufficiency_is_measured_once_and_a_failure_is_said():
     assert measure(measuring(InvalidInputError("too few rows")), "X", "y") == (
         "whether the selected columns are enough was not measured: too few rows"
     )
-    # Without data at hand `sufficiency_` is not asked for.
+    # Without data `sufficiency_` is not asked for.
     assert measure(measuring(data=False)) == ""
     with pytest.raises(AttributeError, match="sufficiency_"):
         measure(measuring())
