@@ -22,7 +22,7 @@ N = 80
 
 @pytest.fixture(scope="module")
 def data():
-    """Return two causes of a quantity, an effect of it, and noise."""
+    """Return two causes of a numeric target, an effect of it, and noise."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 5))
     y = 2 * X[:, 0] - X[:, 1] + rng.normal(size=N)

@@ -298,7 +298,7 @@ def test_values_at_the_mean_do_not_make_a_column_constant():
 
 
 def test_nothing_is_determined_by_as_many_columns_as_rows():
-    """Given three columns of five rows nothing is known of any column, nor of a copy of one of them."""
+    """Given three columns of five rows nothing is known about any column, nor about a copy of one of them."""
     X = np.random.default_rng(0).normal(size=(5, 5))
     X[:, 4] = 2 * X[:, 1]
     bound = LikelihoodRatio().bind(table_of(X, X[:, 0] ** 2))
