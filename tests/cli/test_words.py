@@ -24,3 +24,21 @@ from ppfs.cli._words import in_flags
 )
 def test_parameters_are_called_by_their_flags_outside_calls(said, shown):
     assert in_flags(said) == shown
+
+
+@pytest.mark.parametrize(
+    ("column", "flags", "advice"),
+    [
+        ("bmi", (), "Fill them in, or add --test calibrated --impute median"),
+        ("age", ("--groups", "noise"), "Add --test calibrated, which tests groups instead of rows"),
+    ],
+)
+def test_what_a_test_cannot_read_is_said_with_the_flags_of_another_test(
+    ppfs, table, patients, column, flags, advice
+):
+    missing = patients[column].mask(patients.index == 3) if not flags else patients[column]
+    patients.assign(**{column: missing}).to_csv(table, index=False)
+    done = ppfs("select", table, "-t", "ill", "--method", "iamb", *flags)
+    assert done.exit_code == 1
+    assert advice in done.stderr
+    assert "PPI" not in done.stderr

@@ -18,6 +18,10 @@ _QUOTED = re.compile(rf"(?:The )?'({'|'.join(_PARAMETERS)})' parameter of (\w+)"
 _SENTENCES = {
     "fewer folds of the test, for example independence=CrossFitPPI(n_folds=2)": "a search without models, for example "
     "--method iamb",
+    "Impute them first (sklearn.impute.SimpleImputer), or use a test that does so in each train part: "
+    'PPI(impute="median")': "Fill them in, or add --test calibrated --impute median, which does so in each train part",
+    "Use PPI, whose splits keep groups of rows together, or CrossFitPPI, which tests groups instead of rows": "Add "
+    "--test calibrated, which tests groups instead of rows",
     'pass time="index"': "add --time index",
     "pass groups": "add --groups",
 }
