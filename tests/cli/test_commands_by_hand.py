@@ -630,7 +630,7 @@ def test_columns_that_the_search_read_as_categories():
     assert updating._categorical({"categorical": ["a"]}, X) == ["b", "a"]
     updating._require_single_columns({})
     assert refusal(updating._require_single_columns, {"feature-group": []}) == (
-        "This selection was made with --feature-group, and ppfs update reads every column as a feature of its own. Use "
+        "This selection was made with --feature-group, and ppfs update reads every column as a separate feature. Use "
         "the method update of the selector in Python instead."
     )
 

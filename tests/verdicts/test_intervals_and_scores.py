@@ -340,11 +340,17 @@ def test_without_scores_the_losses_are_told_and_files_have_plain_numbers():
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        ("sufficient", "they lose less than 5% of what all columns explain"),
-        ("not sufficient", "they lose more than 5% of what all columns explain"),
-        ("too few rows", "there are too few rows to tell whether they are enough to within 5%"),
-        ("nothing to explain", "no model, even with all columns, is shown to predict better than a constant"),
+        ("sufficient", "The selected columns together lose less than 5% of what all columns explain."),
+        ("not sufficient", "The selected columns together lose more than 5% of what all columns explain."),
+        (
+            "too few rows",
+            "There are too few rows to tell whether the selected columns together are enough to within 5%.",
+        ),
+        (
+            "nothing to explain",
+            "No model, even with all columns, is shown to predict better than a constant.",
+        ),
     ],
 )
 def test_the_short_verdict(verdict, said):
-    assert sufficiency(verdict).in_short == f"Of the selected columns as a whole: {said}."
+    assert sufficiency(verdict).in_short == said

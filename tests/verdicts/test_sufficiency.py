@@ -140,9 +140,7 @@ def test_explanations_have_the_verdict():
     selector = PPFS.calibrated(random_state=0).fit(X, y)
     assert selector.sufficiency_.verdict == "sufficient"
     said = selector.trace_.explain(3).splitlines()[0]
-    assert said.endswith(
-        "Of the selected columns as a whole: they lose less than 5% of what all columns explain."
-    )
+    assert said.endswith(" The selected columns together lose less than 5% of what all columns explain.")
     again = from_plain(as_plain(selector.trace_))
     assert again.explain(3) == selector.trace_.explain(3)
 

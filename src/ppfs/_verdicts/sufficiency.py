@@ -139,13 +139,14 @@ class Sufficiency(Compared):
     @property
     def in_short(self) -> str:
         """The verdict in a short sentence, for explanations of single columns."""
-        said = {
-            "sufficient": f"they lose less than {self.margin:.0%} of what all columns explain",
-            "not sufficient": f"they lose more than {self.margin:.0%} of what all columns explain",
-            "too few rows": f"there are too few rows to tell whether they are enough to within {self.margin:.0%}",
-            "nothing to explain": "no model, even with all columns, is shown to predict better than a constant",
-        }
-        return f"Of the selected columns as a whole: {said[self.verdict]}."
+        loss = f"than {self.margin:.0%} of what all columns explain"
+        return {
+            "sufficient": f"The selected columns together lose less {loss}.",
+            "not sufficient": f"The selected columns together lose more {loss}.",
+            "too few rows": "There are too few rows to tell whether the selected columns together are enough to within "
+            f"{self.margin:.0%}.",
+            "nothing to explain": "No model, even with all columns, is shown to predict better than a constant.",
+        }[self.verdict]
 
     def _said(self) -> str:
         words, nothing, selected, everything = self._in_the_score()

@@ -1,6 +1,6 @@
 """Exit codes, and messages instead of tracebacks.
 
-0: it ran, also if nothing was selected. 1: a file or its content cannot be used. 2: the command was misused. 130:
+0: it ran, also if nothing was selected. 1: a file or its content cannot be used. 2: the command line is invalid. 130:
 Ctrl-C; 128 and its number for another signal.
 """
 

@@ -65,10 +65,11 @@ def plan(
     text_columns: int,
     workers: tuple[int, ...],
 ) -> None:
-    """Estimate what a search would cost: fits, seconds, memory and network.
+    """Estimate the cost of a search before it runs.
 
-    The search runs on parts of the table for about half a minute: at most 4,000 rows and 64 candidates.
-    Name a file and its target, or --rows and --columns (and --task classification or regression).
+    The estimate is of fits, seconds, memory and network. The search runs on parts of the table for about half a
+    minute: at most 4,000 rows and 64 candidates. Name a file and its target, or --rows and --columns (and --task
+    classification or regression).
     """
     from ppfs._planning import cost_lines, predict_cost
     from ppfs.cli._fitting import announced_compilation

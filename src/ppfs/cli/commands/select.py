@@ -31,7 +31,7 @@ def select(request: DataRequest, search: SearchRequest, output: OutputRequest) -
     DATA is a CSV or TSV file (also .gz, .zst, .zip), Parquet, Feather, Arrow, Excel or JSON, or - for standard input.
 
     Results go to standard output, messages to standard error. The exit code is 0 if the search ran, even if it
-    selected nothing, 1 if a file or its content cannot be used, 2 if the command was misused.
+    selected nothing, 1 if a file or its content cannot be used, 2 if the command line is invalid.
     """
     from ppfs.cli._fitting import read_and_say, timed_search
     from ppfs.cli._searching import refuse_useless_checkpoint

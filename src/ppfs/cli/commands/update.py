@@ -69,7 +69,9 @@ _FLAGS = [
 @click.command(cls=SectionedCommand)
 @gathered("request", UpdateRequest, _FLAGS)
 def update(request: UpdateRequest) -> None:
-    """Report what new rows show about a selection: which columns are still needed, and which are not.
+    """Check with new rows which selected columns are still needed.
+
+    Columns that were not selected are checked too: some may be needed now.
 
     SELECTION is a file made by ppfs select --save, NEW a table of rows that came after it. The new rows are predicted
     by models of all earlier rows, those of earlier updates included, and learned after that. The evidence so far is
@@ -124,7 +126,7 @@ def update(request: UpdateRequest) -> None:
 def _require_single_columns(flags: Mapping[str, Any]) -> None:
     if "feature-group" in flags:
         raise InputFailure(
-            "This selection was made with --feature-group, and ppfs update reads every column as a feature of its own. "
+            "This selection was made with --feature-group, and ppfs update reads every column as a separate feature. "
             "Use the method update of the selector in Python instead."
         )
 

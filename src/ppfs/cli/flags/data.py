@@ -71,7 +71,7 @@ class DataRequest(FileRequest):
         By how many rows columns are copied from earlier ones.
 
     each_lag : bool
-        Whether each copy is a feature of its own.
+        Whether each copy is a separate feature.
 
     drop_missing_target : bool
         Whether rows without a target are left out.
@@ -175,7 +175,7 @@ _FLAGS = [
         _COLUMNS,
         "--each-lag",
         is_flag=True,
-        help="With --lags: each copy is a feature of its own; otherwise a column and its copies are one.",
+        help="With --lags: each copy is a separate feature; otherwise a column and its copies are one.",
     ),
     flag(_COLUMNS, "--weights", metavar="COLUMN", help="Weights of the rows."),
     flag(_COLUMNS, "--drop-missing-target", is_flag=True, help="Leave out rows without a target."),
