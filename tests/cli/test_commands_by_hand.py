@@ -315,8 +315,8 @@ def refusal(call, *arguments):
         (
             "forests",
             "regression",
-            "--x: there is no model 'forests'. Did you mean 'forest'? Use tree, forest, boosting, linear, svm, lightgbm, "
-            "xgboost, or a class as module:Class, such as sklearn.naive_bayes:GaussianNB.",
+            "--x: there is no model 'forests'. Did you mean 'forest'? Use tree, forest, boosting, linear, svm, "
+            "lightgbm, xgboost, or a class as module:Class, such as sklearn.naive_bayes:GaussianNB.",
         ),
         (
             "xgboost",

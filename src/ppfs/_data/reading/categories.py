@@ -16,7 +16,7 @@ from ppfs._data.reading.large_integers import as_floats
 from ppfs._data.reading.library_codes import held_codes
 
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
-# Types of values in columns of Python objects. A union would be made anew for every value.
+# Types of values in columns of Python objects. A union would be created again for every value.
 _FLOATS = (float, np.floating)
 _NUMBERS_AND_TEXT = (str, Real, Decimal, np.bool_)
 
