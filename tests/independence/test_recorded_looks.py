@@ -6,19 +6,18 @@ from checks.recorded import Record, shown
 from reference.made_columns import given_columns
 
 from ppfs.independence._predictive.residuals import leftovers
-from ppfs.independence._predictive.residuals.curves import Curves
 from ppfs.independence._predictive.residuals.index import (
     Features,
     Index,
     best_steps,
-    curves_of,
-    learned,
+    cross_fitted,
     of_pair,
+    of_sum,
     ridge,
 )
 from ppfs.independence._predictive.residuals.leftovers import SecondLook, is_class
 from ppfs.independence._predictive.residuals.regressions import Regressions
-from ppfs.independence._predictive.residuals.regressors import GivenColumn, unit
+from ppfs.independence._predictive.residuals.regressors import GivenColumn
 from ppfs.independence._predictive.residuals.stumps import Stumps
 
 RECORD = Record(__file__)
@@ -42,21 +41,25 @@ def test_indices_are_on_record(n_rows):
     rng = np.random.default_rng(n_rows)
     values = rng.normal(size=(n_rows, 4))
     response = np.tanh(2.0 * values[:, 0] + values[:, 1]) + 0.3 * rng.normal(size=n_rows)
-    summed = Index(response, Features(values))
-    alone = Index(response, Features(np.empty((n_rows, 0))), values[:, 0])
+    features = Features(values)
+
+    def summed(block):
+        return of_sum(features, response, block).learned(response, block)
+
+    def alone(block):
+        return Index(values[:, 0], Features(np.empty((n_rows, 0)))).learned(response, block)
+
     found = {}
-    for name, index in {"sum": summed, "alone": alone}.items():
-        curves = curves_of([(index, None)])
-        found[name] = [*(shown(part[0]) for part in (curves.indices, curves.fitted, curves.slopes))]
-        found[name] += [curves.errors[0], *map(shown, learned([index], in_blocks=True)[0])]
-    found["start only"] = shown(curves_of([(summed, 2)], most_changes=0).indices[0])
-    found["one change"] = shown(curves_of([(summed, 2)], most_changes=1).indices[0])
-    for number, index in enumerate(of_pair(values[:, 0], values[:, 1], [response])):
-        start = np.ascontiguousarray(unit(index.start[:, np.newaxis]).T)
-        first = Curves(start, response[np.newaxis], [None], is_unit=True)
-        curves = curves_of([(index, None)])
-        found[f"pair {number}"] = [shown(index.start), first.errors[0]]
-        found[f"pair {number}"] += [shown(curves.indices[0]), curves.errors[0]]
+    for name, learn in {"sum": summed, "alone": alone}.items():
+        index, curve = learn(None)
+        found[name] = [shown(index), shown(curve(index)), shown(curve.slopes), curve.error]
+        found[name] += [shown(curve(np.array([-99.0, -0.3, 0.4, 99.0])))]
+        found[name] += [shown(part) for part in cross_fitted(learn, n_rows)]
+    found["start only"] = shown(of_sum(features, response, 2).learned(response, 2, most_changes=0)[0])
+    found["one change"] = shown(of_sum(features, response, 2).learned(response, 2, most_changes=1)[0])
+    for number, index in enumerate(of_pair(values[:, 0], values[:, 1])):
+        learned, curve = index.learned(response, None)
+        found[f"pair {number}"] = [shown(index.start), index.error(response), shown(learned), curve.error]
     found["steps"] = shown(best_steps(response, values[:, 0]))
     RECORD.check(f"index: {n_rows}", found)
 
@@ -65,12 +68,14 @@ def test_indices_of_more_columns_than_rows_are_on_record():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(30, 50))
     response = values[:, :5].sum(axis=1) + rng.normal(size=30)
-    index = Index(response, Features(values))
-    found = [shown(index.features.predicted(response[np.newaxis], [None])[0])]
-    found += map(shown, learned([index], in_blocks=True)[0])
+    features = Features(values)
+
+    def learn(block):
+        return of_sum(features, response, block).learned(response, block)
+
+    found = [shown(features.predicted(response, None)), *map(shown, cross_fitted(learn, 30))]
     slopes = np.linspace(0.5, 2.0, 30)
-    found.append(shown(index.features.predicted(response[np.newaxis], [None], slopes[np.newaxis])[0]))
-    found.append(shown(curves_of([(index, None)]).indices[0]))
+    found += [shown(features.predicted(response, None, slopes)), shown(learn(None)[0])]
     RECORD.check("index: wide", found)
 
 
@@ -78,19 +83,15 @@ def test_indices_of_more_columns_than_rows_are_on_record():
 def test_ridge_regression_from_rows_is_that_from_columns(n_columns):
     rng = np.random.default_rng(0)
     values, response = rng.normal(size=(30, n_columns)), rng.normal(size=30)
-
-    def coefficients(design, *penalties):
-        return ridge((design.T @ design)[np.newaxis], (design.T @ response)[np.newaxis], *penalties)[0]
-
-    found = Features(values).predicted(response[np.newaxis], [None])[0]
-    np.testing.assert_allclose(found, values @ coefficients(values, 0.9), rtol=1e-8)
+    found = Features(values).predicted(response, None)
+    np.testing.assert_allclose(found, values @ ridge(values, response, 0.9), rtol=1e-8)
     slopes = np.linspace(0.5, 2.0, 30)
-    expected = values @ coefficients(slopes[:, np.newaxis] * values, 1e-12, 0.03)
-    found = Features(values).predicted(response[np.newaxis], [None], slopes[np.newaxis])[0]
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    scaled = slopes[:, np.newaxis] * values
+    expected = values @ ridge(scaled, response, 1e-12, 0.03)
+    np.testing.assert_allclose(Features(values).predicted(response, None, slopes), expected, rtol=1e-6)
     penalty = 2.0 + 0.5 * (values**2).sum() / n_columns
     exact = np.linalg.solve(values.T @ values + penalty * np.eye(n_columns), values.T @ response)
-    np.testing.assert_allclose(coefficients(values, 2.0, 0.5), exact, rtol=1e-8)
+    np.testing.assert_allclose(ridge(values, response, 2.0, 0.5), exact, rtol=1e-8)
 
 
 @pytest.mark.parametrize("n_rows", [9, 10, 11, 12, 250, 300])
@@ -122,9 +123,8 @@ def test_curves_of_few_values_are_on_record():
     response = rng.normal(size=45)
     for n_values in (1, 2, 3, 8):
         index = (np.arange(45) % n_values).astype(float)
-        curves = curves_of([(Index(response, Features(np.empty((45, 0))), index), None)])
-        found = [shown(curves.indices[0]), shown(curves.fitted[0]), curves.errors[0]]
-        RECORD.check(f"curve: {n_values}", found)
+        learned, curve = Index(index, Features(np.empty((45, 0)))).learned(response, None)
+        RECORD.check(f"curve: {n_values}", [shown(learned), shown(curve.fitted), curve.error])
 
 
 LOOKS = {

@@ -9,16 +9,8 @@ from scipy import stats
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import index as index_module
 from ppfs.independence._predictive.residuals import leftovers
-from ppfs.independence._predictive.residuals.curves import Curves
 from ppfs.independence._predictive.residuals.functions import PRODUCTS, functions_of
-from ppfs.independence._predictive.residuals.index import (
-    Features,
-    Index,
-    best_of,
-    best_steps,
-    learned,
-    of_pair,
-)
+from ppfs.independence._predictive.residuals.index import Features, best_steps, cross_fitted, of_sum
 from ppfs.independence._predictive.residuals.leftovers import Divisions, SecondLook
 from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, together
 from ppfs.independence._predictive.residuals.smoother import Smoother
@@ -122,41 +114,17 @@ def test_what_is_kept_of_features_does_not_change_what_is_learned(n_columns, mon
     values, responses = rng.normal(size=(90, n_columns)), rng.normal(size=(90, 3))
     responses += np.tanh(values.sum(axis=1, keepdims=True))
 
-    def both(features, response):
-        index = Index(response, features)
-        return [*learned([index], in_blocks=True), *learned([index], in_blocks=False)]
+    def learned(features, response):
+        def learn(block):
+            return of_sum(features, response, block).learned(response, block)
+
+        return [*cross_fitted(learn, 90), learn(None)[0]]
 
     kept = Features(values)
-    found = [both(kept, response) for response in responses.T]
+    found = [learned(kept, response) for response in responses.T]
     monkeypatch.setattr(index_module, "_MOST_KEPT", 0)
     for response, one in zip(responses.T, found, strict=True):
-        np.testing.assert_array_equal(one, both(Features(values), response))
-
-
-@pytest.mark.parametrize("in_blocks", [False, True])
-@pytest.mark.parametrize("n_rows", [60, 61])
-def test_an_index_does_not_depend_on_what_is_learned_with_it(n_rows, in_blocks, monkeypatch):
-    rng = np.random.default_rng(0)
-    values, response = rng.normal(size=(n_rows, 3)), rng.normal(size=n_rows)
-    values[:, 2] = np.round(values[:, 2])
-    response += np.tanh(values[:, 0] + values[:, 1])
-    alone = Index(response, Features(np.empty((n_rows, 0))), values[:, 2])
-    pair = best_of(of_pair(values[:, 0], values[:, 1], [response, values[:, 1]]))
-    indices = [Index(response, Features(values)), alone, pair]
-    together = learned(indices, in_blocks=in_blocks)
-    monkeypatch.setattr(index_module, "_VALUES_AT_ONCE", 1)
-    for index, found in zip(indices, together, strict=True):
-        np.testing.assert_array_equal(learned([index], in_blocks=in_blocks)[0], found)
-
-
-def test_what_a_block_is_predicted_by_is_learned_from_other_rows():
-    rng = np.random.default_rng(0)
-    values, response = rng.normal(size=(60, 3)), rng.normal(size=60)
-    other = np.where(np.arange(60) % 5 == 2, 100.0, response)
-    one, same = (learned([Index(y, Features(values))], in_blocks=True)[0] for y in (response, other))
-    for found, expected in zip(same, one, strict=True):
-        np.testing.assert_array_equal(found[2::5], expected[2::5])
-        assert (found[3::5] != expected[3::5]).all()
+        np.testing.assert_array_equal(one, learned(Features(values), response))
 
 
 def test_responses_that_cannot_agree_with_a_residual_do_not_under_any_penalty():
@@ -190,8 +158,7 @@ def test_steps_leave_a_share_of_the_rows_on_either_side():
 def test_a_curve_of_two_values_goes_through_their_means():
     index, response = np.repeat([0.0, 5.0], [20, 40]), np.random.default_rng(0).normal(size=60)
     means = response[:20].mean(), response[20:].mean()
-    fitted = Curves(index[np.newaxis], response[np.newaxis], [None]).fitted[0]
-    np.testing.assert_allclose(fitted, np.repeat(means, [20, 40]))
+    np.testing.assert_allclose(index_module._Curve(index, response).fitted, np.repeat(means, [20, 40]))
 
 
 def test_functions_of_a_feature_vary_but_for_products_which_keep_their_places():

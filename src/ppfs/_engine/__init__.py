@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ppfs._engine.jit.compile_time import before_compiling, compile_seconds
     from ppfs._engine.jit.threads import run_tasks
     from ppfs._engine.linear.cox import RiskSets, fit_cox
-    from ppfs._engine.linear.curves import fit_curves
     from ppfs._engine.linear.extensions import add_directions, fit_extensions
     from ppfs._engine.linear.least_squares import (
         independent_rows,
@@ -111,7 +110,6 @@ _MODULES = {
     "jit.compile_time": ("before_compiling", "compile_seconds"),
     "jit.threads": ("run_tasks",),
     "linear.cox": ("RiskSets", "fit_cox"),
-    "linear.curves": ("fit_curves",),
     "linear.extensions": ("add_directions", "fit_extensions"),
     "linear.least_squares": (
         "independent_rows",

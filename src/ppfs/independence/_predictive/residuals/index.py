@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby, product
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.residuals.curves import Blocks, Curves, Rows, places_without, rows_without
 from ppfs.independence._predictive.residuals.regressors import unit
 from ppfs.independence._predictive.residuals.smoother import BLOCKS
 
+# A curve is linear between knots, one for every _ROWS_PER_KNOT rows; its bends are penalized by this share of the rows
+# between two knots.
+_FEWEST_KNOTS, _MOST_KNOTS, _ROWS_PER_KNOT, _BENDS = 6, 24, 15, 0.03
+
 # An index is improved until the error falls by less than this share, and at most this often; the penalty of a change
-# is this share of the mean square. A change that makes too little difference is tried once more, in part.
-_GAIN, _MOST_CHANGES, _CHANGES, _PART = 0.005, 8, 0.03, 0.4
+# is this share of the mean square.
+_GAIN, _MOST_CHANGES, _CHANGES = 0.005, 8, 0.03
 
 # The penalty of the direction that a learned sum begins with, per row.
 _PENALTY = 0.03
@@ -29,8 +32,81 @@ _STEPS, _FEWEST_ROWS, _LEAST_SHARE = 3, 5, 0.02
 # Of features with at most this many values, what all responses share is kept: up to 40 MiB.
 _MOST_KEPT = 2**20
 
-# Indices of this many values in all are learned at once.
-_VALUES_AT_ONCE = 2**14
+# From the block of rows that is left out, or None, to an index of all rows and a curve of it.
+Learn = Callable[[int | None], tuple[Floats, Callable[[Floats], Floats]]]
+
+
+class _Curve:
+    """A piecewise linear curve of an index, fitted to a response by penalized least squares.
+
+    Attributes
+    ----------
+    error : float
+        The sum of squares that it leaves.
+
+    fitted : ndarray of shape (n_rows,)
+        The heights at the values that it was fitted to.
+    """
+
+    def __init__(self, index: Floats, response: Floats) -> None:
+        n_knots = min(max(index.size // _ROWS_PER_KNOT, _FEWEST_KNOTS), _MOST_KNOTS)
+        knots = np.sort(index)[_evenly(index.size, n_knots)]
+        differs = knots[1:] != knots[:-1]
+        if not differs.all():
+            knots = knots[np.concatenate([[True], differs])]
+        if knots.size < 2:
+            knots = np.array([knots[0], knots[0] + 1.0])
+        self._knots, k = knots, knots.size
+        self._widths = knots[1:] - knots[:-1]
+        place, above = self._placed(index)
+        # Where the values that it was fitted to are.
+        self._place = place
+        below = 1.0 - above
+        # The normal equations of hat functions, which overlap with their neighbors only.
+        gram = _roughness(index.size, k).copy()
+        gram.flat[:: k + 1] += np.bincount(place, below**2, k) + np.bincount(place + 1, above**2, k)
+        beside = np.bincount(place, below * above, k)[: k - 1]
+        gram.flat[1 :: k + 1] += beside
+        gram.flat[k :: k + 1] += beside
+        moments = np.bincount(place, below * response, k) + np.bincount(place + 1, above * response, k)
+        self._heights: Floats = np.linalg.solve(gram, moments)
+        self.fitted = self._at(place, above)
+        self.error = float(((response - self.fitted) ** 2).sum())
+
+    def _placed(self, index: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """Return the knot below each value, and its relative distance from there to the next one."""
+        # As by `searchsorted`; comparing with every one of a few knots takes a third of the time.
+        is_above = index >= self._knots[1:-1, np.newaxis]
+        place = np.add.reduce(is_above.view(np.uint8), axis=0, dtype=np.uint8).astype(np.intp)
+        above = (index - self._knots[place]) / self._widths[place]
+        return place, np.minimum(np.maximum(above, 0.0), 1.0)
+
+    def _at(self, place: NDArray[np.intp], above: Floats) -> Floats:
+        fitted: Floats = self._heights[place] * (1.0 - above) + self._heights[place + 1] * above
+        return fitted
+
+    def __call__(self, index: Floats) -> Floats:
+        """Return the height at each value, beyond the outer knots that of the outer knot."""
+        return self._at(*self._placed(index))
+
+    @property
+    def slopes(self) -> Floats:
+        """The slope at each value that it was fitted to."""
+        return np.asarray(((self._heights[1:] - self._heights[:-1]) / self._widths)[self._place])
+
+
+@lru_cache(maxsize=64)
+def _evenly(n_rows: int, n_knots: int) -> NDArray[np.intp]:
+    """Return the places of knots with equally many rows between them."""
+    return np.linspace(0, n_rows - 1, n_knots).astype(np.intp)
+
+
+@lru_cache(maxsize=64)
+def _roughness(n_rows: int, n_knots: int) -> Floats:
+    """Return the matrix of the penalty of bends, and a little more: shape (n_knots, n_knots)."""
+    bends = np.diff(np.eye(n_knots), 2, axis=0)
+    penalty: Floats = _BENDS * n_rows / n_knots * bends.T @ bends + 1e-6 * np.eye(n_knots)
+    return penalty
 
 
 class Features:
@@ -45,230 +121,144 @@ class Features:
         self.values = values
         self._known: dict[tuple[str, int | None], Any] = {}
 
-    def predicted(self, responses: Floats, blocks: Blocks, slopes: Floats | None = None) -> Floats:
-        """Return the sums of features, at all rows, that predict responses best, by ridge regression.
+    def predicted(self, response: Floats, block: int | None, slopes: Floats | None = None) -> Floats:
+        """Return the sum of features, at all rows, that predicts a response best, by ridge regression.
 
         Parameters
         ----------
-        responses : ndarray of shape (n_fits, n_seen)
-            Of the rows outside each fit's block.
+        response : ndarray of shape (n_seen,)
+            Of the rows outside the block.
 
-        slopes : ndarray of shape (n_fits, n_seen), default=None
+        slopes : ndarray of shape (n_seen,), default=None
             What each row of features is multiplied by to predict the response.
         """
-        n_fits, n_seen = responses.shape
-        if self.values.shape[1] > n_seen:
-            of_fits = [None] * n_fits if slopes is None else slopes
-            return np.stack([self._by_rows(*fit) for fit in zip(responses, blocks, of_fits, strict=True)])
-        seen = [
-            self._kept("rows", block, self.values.size, lambda rows: self.values[rows]) for block in blocks
-        ]
-        penalty, share = (_PENALTY * n_seen, 0.0) if slopes is None else (1e-12, _CHANGES)
-        if slopes is None:
-            grams = [self._kept("gram", block, self.values.size, self._gram) for block in blocks]
-        else:
-            seen = [own[:, np.newaxis] * one for own, one in zip(slopes, seen, strict=True)]
-            grams = [one.T @ one for one in seen]
-        moments = [one.T @ response for one, response in zip(seen, responses, strict=True)]
-        coefficients = ridge(np.stack(grams), np.stack(moments), penalty, share)
-        return np.asarray((self.values @ coefficients[:, :, np.newaxis])[:, :, 0])
-
-    def _gram(self, rows: Rows) -> Floats:
-        seen = self.values[rows]
-        return np.asarray(seen.T @ seen)
-
-    def _by_rows(self, response: Floats, block: int | None, slopes: Floats | None) -> Floats:
-        """Return A' (AA' + p I)^-1 y: with more features than rows, from the products of rows, which blocks share."""
-        n_rows, n_features = self.values.shape
-        rows = rows_without(block, n_rows)
+        rows, (n_rows, n_features) = rows_without(block, len(self.values)), self.values.shape
         penalty, share = (_PENALTY * response.size, 0.0) if slopes is None else (1e-12, _CHANGES)
-        between = self._kept("products", None, 0, lambda _: self.values @ self.values.T)[:, rows]
+        if n_features <= response.size:
+            seen = self._kept("rows", block, self.values.size, lambda: self.values[rows])
+            gram = None
+            if slopes is None:
+                gram = self._kept("gram", block, self.values.size, lambda: seen.T @ seen)
+            else:
+                seen = slopes[:, np.newaxis] * seen
+            return np.asarray(self.values @ ridge(seen, response, penalty, share, gram))
+        # A' (AA' + p I)^-1 y: with more features than rows, from the products of rows, which all blocks share.
+        between = self._kept("products", None, 0, lambda: self.values @ self.values.T)[:, rows]
 
-        def factor(rows: Rows) -> Any:
+        def factor() -> Any:
             products = between[rows] if slopes is None else between[rows] * slopes[:, np.newaxis] * slopes
             products = products + (share * np.trace(products) / n_features + penalty) * np.eye(response.size)
             return cho_factor(products, lower=True, overwrite_a=True, check_finite=False)
 
         if slopes is not None:
-            return np.asarray(between @ (slopes * cho_solve(factor(rows), response, check_finite=False)))
+            return np.asarray(between @ (slopes * cho_solve(factor(), response, check_finite=False)))
         factored = self._kept("factor", block, n_rows**2, factor)
         return np.asarray(between @ cho_solve(factored, response, check_finite=False))
 
-    def _kept(self, what: str, block: int | None, size: int, make: Callable[[Rows], Any]) -> Any:
-        """Return what is made of the rows outside a block, and keep it if it is small."""
-        if (what, block) in self._known:
-            return self._known[what, block]
-        made = make(rows_without(block, len(self.values)))
-        if size <= _MOST_KEPT:
-            self._known[what, block] = made
-        return made
+    def _kept(self, what: str, block: int | None, size: int, make: Callable[[], Any]) -> Any:
+        if size > _MOST_KEPT:
+            return make()
+        if (what, block) not in self._known:
+            self._known[what, block] = make()
+        return self._known[what, block]
 
 
 @dataclass(frozen=True)
 class Index:
-    """An index of the columns, by a curve of which a response is predicted.
+    """Where an index of the columns begins, and what it is changed by.
 
     Attributes
     ----------
-    response : ndarray of shape (n_rows,)
+    start : ndarray of shape (n_rows,)
 
     features : Features
-        An index is changed by sums of these until a curve of it fits the response best, by Gauss and Newton's steps.
-
-    start : ndarray of shape (n_rows,) or None
-        Where the index begins; None for the sum of features that predicts the response best, by ridge regression.
+        An index is changed by sums of these until a curve of it fits a response best, by Gauss and Newton's steps.
     """
 
-    response: Floats
+    start: Floats
     features: Features
-    start: Floats | None = None
 
-    def starts(self, known: Floats, blocks: Blocks) -> Floats:
-        """Return where it begins without each block, by the responses (n_blocks, n_seen) outside of it."""
-        if self.start is None:
-            return self.features.predicted(known, blocks)
-        return np.repeat(self.start[np.newaxis], len(blocks), axis=0)
+    @cached_property
+    def _unit_start(self) -> Floats:
+        return np.ascontiguousarray(unit(self.start[:, np.newaxis])[:, 0])
 
+    def error(self, response: Floats) -> float:
+        """Return the sum of squares that a curve of the start leaves."""
+        return _Curve(self._unit_start, response).error
 
-class _Fits:
-    """Indices that are learned at once, each without a block of rows. What is learned does not depend on the others.
-
-    Attributes
-    ----------
-    curves : Curves
-        Of the indices, as far as they are learned.
-    """
-
-    def __init__(self, fits: Sequence[tuple[Index, int | None]]) -> None:
-        self._indices, self._blocks = [index for index, _ in fits], [block for _, block in fits]
-        self._responses = np.stack([index.response for index in self._indices])
-        starts = np.empty_like(self._responses)
-        for run in self._runs(range(len(fits))):
-            index, blocks = self._indices[run[0]], [self._blocks[fit] for fit in run]
-            starts[run] = index.starts(self._seen(self._responses, run), blocks)
-        self.curves = Curves(starts, self._responses, self._blocks)
-
-    def improve(self, most_changes: int) -> None:
-        """Change indices until the errors of their curves fall by little."""
-        curves, change = self.curves, np.empty_like(self._responses)
-        share, is_new = np.ones(len(change)), np.ones(len(change), dtype=bool)
-        left = np.flatnonzero([index.features.values.shape[1] > 0 for index in self._indices])
-        for _ in range(most_changes):
-            if not left.size:
-                break
-            self._put_changes(change, left[is_new[left]])
-            tried = Curves(
-                curves.indices[left] + share[left, np.newaxis] * change[left],
-                self._responses[left],
-                [self._blocks[fit] for fit in left],
-            )
-            gains = curves.errors[left] - tried.errors
-            is_new[left] = gains > 0.0
-            better = np.flatnonzero(gains > 0.0)
-            curves.put(left[better], tried, better)
-            is_small = gains < _GAIN * curves.errors[left]
-            is_over = is_small & (share[left] < 1.0)
-            share[left[is_small]] = _PART
-            left = left[~is_over]
-
-    def _put_changes(self, change: Floats, which: NDArray[np.intp]) -> None:
-        """Put the changes that reduce the errors of some fits most."""
-        left = self._responses - self.curves.fitted
-        for run in self._runs(which.tolist()):
-            features, blocks = self._indices[run[0]].features, [self._blocks[fit] for fit in run]
-            change[run] = features.predicted(
-                self._seen(left, run), blocks, self._seen(self.curves.slopes, run)
-            )
-
-    def _runs(self, which: Sequence[int]) -> list[list[int]]:
-        """Return the fits of each index that see equally many rows."""
-        n_longer = self._responses.shape[1] % BLOCKS
-
-        def kind(fit: int) -> tuple[int, bool]:
-            block = self._blocks[fit]
-            return id(self._indices[fit]), block is not None and block < n_longer
-
-        return [list(run) for _, run in groupby(which, key=kind)]
-
-    def _seen(self, values: Floats, run: Sequence[int]) -> Floats:
-        """Return the values of some fits at the rows outside their blocks, of which there are equally many."""
-        n_rows = values.shape[1]
-        if self._blocks[run[0]] is None:
-            return values[run]
-        if len(run) == 1:
-            return np.asarray(values[run[0], rows_without(self._blocks[run[0]], n_rows)][np.newaxis])
-        rows = np.stack([places_without(self._blocks[fit], n_rows) for fit in run])
-        return np.asarray(values[np.array(run)[:, np.newaxis], rows])
+    def learned(
+        self, response: Floats, block: int | None, most_changes: int = _MOST_CHANGES
+    ) -> tuple[Floats, Callable[[Floats], Floats]]:
+        """Learn from the rows outside a block, and return the index of all rows and a curve of it."""
+        rows = rows_without(block, response.size)
+        known = response[rows]
+        index = _standardized(self.start, rows)
+        curve, share = _Curve(index[rows], known), 1.0
+        change: Floats | None = None
+        for _ in range(most_changes if self.features.values.shape[1] else 0):
+            if change is None:
+                change = self.features.predicted(known - curve.fitted, block, curve.slopes)
+            other = _standardized(index + share * change, rows)
+            tried = _Curve(other[rows], known)
+            gain = curve.error - tried.error
+            if gain > 0.0:
+                index, curve, change = other, tried, None
+            if gain < _GAIN * curve.error:
+                if share < 1.0:
+                    break
+                share = 0.4
+        return index, curve
 
 
-def curves_of(fits: Sequence[tuple[Index, int | None]], most_changes: int = _MOST_CHANGES) -> Curves:
-    """Learn indices, each without a block of rows, and return their curves."""
-    learner = _Fits(fits)
-    learner.improve(most_changes)
-    return learner.curves
+@lru_cache(maxsize=64)
+def rows_without(block: int | None, n_rows: int) -> NDArray[np.bool_] | slice:
+    """Return the rows outside a block, or all."""
+    return slice(None) if block is None else np.arange(n_rows) % BLOCKS != block
 
 
-def learned(
-    indices: Sequence[Index], *, in_blocks: bool, most_changes: int = _MOST_CHANGES
-) -> list[tuple[Floats, Floats]]:
-    """Learn indices, and return each of them and the curve of it, shape (n_rows,) both.
+def of_sum(features: Features, response: Floats, block: int | None) -> Index:
+    """Return the sum of columns that predicts a response outside a block best, by ridge regression."""
+    known = response[rows_without(block, response.size)]
+    return Index(features.predicted(known, block), features)
+
+
+def ridge(
+    design: Floats, response: Floats, penalty: float, share: float = 0.0, gram: Floats | None = None
+) -> Floats:
+    """Return the coefficients of ridge regression.
 
     Parameters
     ----------
-    in_blocks : bool
-        Whether those of each row are learned from rows of other blocks.
-    """
-    n_rows = indices[0].response.size
-    answers = [(np.empty(n_rows), np.empty(n_rows)) for _ in indices]
-    fits = list(product(range(len(indices)), range(BLOCKS) if in_blocks else [None]))
-    at_once = max(1, _VALUES_AT_ONCE // n_rows)
-    for some in (fits[first : first + at_once] for first in range(0, len(fits), at_once)):
-        curves = curves_of([(indices[number], block) for number, block in some], most_changes)
-        for (number, block), index, fitted in zip(some, curves.indices, curves.fitted, strict=True):
-            rows = slice(block, None, 1 if block is None else BLOCKS)
-            answers[number][0][rows], answers[number][1][rows] = index[rows], fitted[rows]
-    return answers
-
-
-def best_of(indices: Sequence[Index]) -> Index:
-    """Return the index whose start has the curve of the smallest error. All have a start."""
-    starts = unit(np.stack([index.start for index in indices if index.start is not None]).T)
-    curves = Curves(
-        starts.T, np.stack([index.response for index in indices]), [None] * len(indices), is_unit=True
-    )
-    return indices[int(curves.errors.argmin())]
-
-
-def ridge(grams: Floats, moments: Floats, penalty: float, share: float = 0.0) -> Floats:
-    """Return the coefficients of ridge regressions.
-
-    Parameters
-    ----------
-    grams : ndarray of shape (n_fits, n_columns, n_columns)
-        The products of the columns.
-
-    moments : ndarray of shape (n_fits, n_columns)
-        The products of the columns and the response.
-
     penalty, share : float
         The penalty is the first, and this share of the mean square of a column.
+
+    gram : ndarray of shape (n_columns, n_columns), default=None
+        The products of the columns, if they are known.
     """
-    n_columns = grams.shape[1]
-    penalties = share * np.trace(grams, axis1=1, axis2=2) / n_columns + penalty
-    grams.reshape(len(grams), -1)[:, :: n_columns + 1] += penalties[:, np.newaxis]
-    return np.asarray(np.linalg.solve(grams, moments[:, :, np.newaxis])[:, :, 0])
+    gram = design.T @ design if gram is None else gram.copy()
+    gram.flat[:: len(gram) + 1] += share * np.trace(gram) / len(gram) + penalty
+    return np.asarray(np.linalg.solve(gram, design.T @ response))
 
 
-def of_pair(first: Floats, second: Floats, responses: Sequence[Floats]) -> list[Index]:
-    """Return indices of two columns, for each response.
+def of_pair(first: Floats, second: Floats) -> list[Index]:
+    """Return indices of two columns: their distance from a center, product, sum, difference, maximum and minimum."""
+    squares, product = (first**2, second**2), first * second
+    features = Features(np.column_stack([first, second, *squares, product]))
+    starts = (squares[0] + squares[1], product, first + second, first - second)
+    return [
+        Index(start, features) for start in (*starts, np.maximum(first, second), np.minimum(first, second))
+    ]
 
-    They begin with the distance from a center, the product, sum, difference, maximum and minimum.
-    """
-    squares, both = (first**2, second**2), first * second
-    features = Features(np.column_stack([first, second, *squares, both]))
-    starts = [squares[0] + squares[1], both, first + second, first - second]
-    starts += [np.maximum(first, second), np.minimum(first, second)]
-    return [Index(response, features, start) for response, start in product(responses, starts)]
+
+def cross_fitted(learn: Learn, n_rows: int) -> tuple[Floats, Floats]:
+    """Return the index and the curve of each row, learned from rows of other blocks."""
+    index, fitted = np.empty(n_rows), np.empty(n_rows)
+    for block in range(BLOCKS):
+        rows = slice(block, None, BLOCKS)
+        found, curve = learn(block)
+        index[rows] = found[rows]
+        fitted[rows] = curve(index[rows])
+    return index, fitted
 
 
 def best_steps(response: Floats, index: Floats) -> Floats:
@@ -289,3 +279,12 @@ def best_steps(response: Floats, index: Floats) -> Floats:
         left = left - np.where(is_low, left[is_low].mean(), left[~is_low].mean())
         step[:] = is_low
     return steps
+
+
+def _standardized(index: Floats, rows: NDArray[np.bool_] | slice) -> Floats:
+    """Return an index with mean 0 and variance 1 over some rows."""
+    # As by `mean` and `std`, which takes the mean again.
+    seen = index[rows]
+    mean = np.add.reduce(seen) / seen.size
+    deviation = np.sqrt(np.add.reduce((seen - mean) ** 2) / seen.size)
+    return np.asarray((index - mean) / (deviation if deviation > 0.0 else 1.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 
@@ -16,10 +16,11 @@ from ppfs._conventions import Floats, mean_ranks
 from ppfs.independence._predictive.residuals.index import (
     Features,
     Index,
-    best_of,
+    Learn,
     best_steps,
-    learned,
+    cross_fitted,
     of_pair,
+    of_sum,
 )
 from ppfs.independence._predictive.residuals.regressors import (
     GivenColumn,
@@ -142,11 +143,12 @@ class SecondLook:
             Predictions by rows of other blocks, and by all rows.
         """
         left_out, fitted = self._stumps.of(response)
-        every = [Index(response, self._features)]
-        [(_, by_blocks)], [(_, curve)] = (
-            learned(every, in_blocks=in_blocks, most_changes=0) for in_blocks in (True, False)
-        )
-        return np.column_stack([left_out, by_blocks]), np.column_stack([fitted, curve])
+
+        def learn(block: int | None) -> tuple[Floats, Callable[[Floats], Floats]]:
+            return of_sum(self._features, response, block).learned(response, block, most_changes=0)
+
+        by_blocks, (index, curve) = cross_fitted(learn, self._n_rows)[1], learn(None)
+        return np.column_stack([left_out, by_blocks]), np.column_stack([fitted, curve(index)])
 
     def find(self, residual: Floats, fitted: Floats) -> Found | None:
         """Return what a residual still depends on, or None.
@@ -206,15 +208,11 @@ class SecondLook:
         Of a class, each row has what rows of other blocks predict, and the columns hold that prediction only: a class
         that the columns nearly separate would be fitted exactly, and nothing would be left of it for x to explain.
         """
-        indices = self._indices(residual, fitted, found)
-        shapes = [
-            _shapes(index.response, *one)
-            for index, one in zip(indices, learned(indices, in_blocks=is_left_out), strict=True)
-        ]
+        learned = [_shapes(*one) for one in self._learned(residual, fitted, found, is_left_out)]
         scale = _FITTED_SCALE / np.sqrt(np.arange(1, _FITTED_WAVES + 1))
         waves = unit(cosines(normal_scores(fitted), 1, _FITTED_WAVES)) * scale
         levels = unit((found.cells[:, np.newaxis] == np.unique(found.cells)).astype(np.float64))
-        smoother = Smoother(np.hstack([waves, *shapes, levels]), self._roots)
+        smoother = Smoother(np.hstack([waves, *learned, levels]), self._roots)
         centered = residual[:, np.newaxis] - residual.mean()
         left = smoother.residuals(centered)
         rest = centered[:, 0] - (smoother.left_out(left) if is_left_out else left.values[:, 0])
@@ -223,7 +221,7 @@ class SecondLook:
         if is_left_out:
             return stacked
         return np.hstack(
-            [stacked, _shapes(fitted + residual, total, total), *shapes, levels, *self._of_pair(found)]
+            [stacked, _shapes(fitted + residual, total, total), *learned, levels, *self._of_pair(found)]
         )
 
     def _of_pair(self, found: Found) -> list[Floats]:
@@ -232,17 +230,35 @@ class SecondLook:
             return []
         return together([self._columns[self._owners[one]] for one in found.pair], _ROOM_OF_A_PAIR)
 
-    def _indices(self, residual: Floats, fitted: Floats, found: Found) -> list[Index]:
-        """Return the indices to learn: a sum of all columns, the clearest one, and one of the clearest pair."""
-        response = fitted + residual
-        indices = [Index(response, self._features)]
+    def _learned(
+        self, residual: Floats, fitted: Floats, found: Found, is_left_out: bool
+    ) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Learn indices of the columns: a sum of all, the clearest one, and one of the clearest pair.
+
+        Yields
+        ------
+        response, index, fitted : ndarray of shape (n_rows,)
+            What the index was fitted to, the index, and the curve of it.
+        """
+        n, response = self._n_rows, fitted + residual
+
+        def learned(learn: Learn) -> tuple[Floats, Floats]:
+            if is_left_out:
+                return cross_fitted(learn, n)
+            index, curve = learn(None)
+            return index, curve(index)
+
+        yield (
+            response,
+            *learned(lambda block: of_sum(self._features, response, block).learned(response, block)),
+        )
         if found.column is not None:
-            nothing = Features(np.empty((self._n_rows, 0)))
-            indices.append(Index(residual, nothing, self._values[:, found.column]))
+            alone = Index(self._values[:, found.column], Features(np.empty((n, 0))))
+            yield residual, *learned(lambda block: alone.learned(residual, block))
         if found.pair is not None:
-            first, second = self._values[:, found.pair].T
-            indices.append(best_of(of_pair(first, second, [residual, response])))
-        return indices
+            indices = of_pair(*self._values[:, found.pair].T)
+            left, index = min(product((residual, response), indices), key=lambda one: one[1].error(one[0]))
+            yield left, *learned(lambda block: index.learned(left, block))
 
 
 def is_class(response: Floats, roots: Floats) -> bool:
