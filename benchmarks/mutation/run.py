@@ -67,7 +67,7 @@ SAMPLE = {
         "export",
     ): 28,
 }
-SEED = "35171"
+SEED = "90641"
 
 # The sample is written before any test is changed because of it. The record holds all its runs, the first one included.
 DRAWN, RECORD = RESULTS / f"sample-{SEED}.jsonl", RESULTS / f"mutants-{SEED}.jsonl"
