@@ -161,14 +161,14 @@ def gain_on(by_runnable: Mapping[Any, float], n_cores: int = N_CORES) -> float:
 
 
 def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
-    """Measure one fit with each number of threads, after a small one that compiles the kernels."""
+    """Measure one fit with each number of threads, after others that compile the kernels."""
     fit = FITS[name]
     n_rows, n_columns = shape_of(fit, size)
     X, y = problem(n_rows, n_columns)
-    # Enough columns for removals that change trees, so that every kernel is compiled.
-    fit.make(random_state=SEED).fit(X[:150, :100], y[:150])
-    # The first trees of a process are grown by other kernels.
-    fit.make(random_state=SEED).fit(X[:, :100], y)
+    # Enough columns for removals that change trees. Other kernels are for the first trees of a process, and for tables of
+    # many columns: what is measured compiles nothing after this.
+    for some in (X[:150, :100], X[:, :100], X):
+        fit.make(random_state=SEED).fit(some, y[: len(some)])
     measured = []
     for n_threads in threads:
         one = measure(fit, X, y, n_threads)
