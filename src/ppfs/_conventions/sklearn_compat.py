@@ -85,14 +85,18 @@ class InstanceWith(HasMethods):
 
 
 class IsModel(HasMethods):
-    """The rule of a parameter that holds a model: see `can_predict`."""
+    """The rule of a parameter that holds a model: see `can_predict`.
 
-    def __init__(self) -> None:
+    With `takes_classes`, a class satisfies it: the owner of the parameter refuses classes with a message of its own.
+    """
+
+    def __init__(self, *, takes_classes: bool = False) -> None:
         super().__init__(["fit", "predict", "get_params"])
+        self._takes_classes = takes_classes
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Return whether a value satisfies the rule."""
-        return can_predict(val)
+        return can_predict(val) or (self._takes_classes and isinstance(val, type))
 
 
 def refuse_wrong_parameters(estimator: Any) -> None:

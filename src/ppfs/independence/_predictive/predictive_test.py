@@ -36,7 +36,7 @@ from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.risks.paired import PairedRisks
 from ppfs.independence._test import IndependenceTest
 
-_MODELS = [IsModel(), list, tuple, StrOptions({DEFAULT_PANEL}), None]
+_MODELS = [IsModel(takes_classes=True), list, tuple, StrOptions({DEFAULT_PANEL}), None]
 
 # What every predictive test accepts.
 PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
@@ -45,7 +45,7 @@ PREDICTIVE_CONSTRAINTS: dict[str, Any] = {
     "stratify": ["boolean", StrOptions({"auto"})],
     "knockoff": [StrOptions({"permutation", "conditional"})],
     "n_draws": [Interval(Integral, 1, None, closed="left")],
-    "conditional": [IsModel(), None],
+    "conditional": [IsModel(takes_classes=True), None],
     "loss": [StrOptions(set(LOSS_NAMES)), callable],
     "class_weight": [StrOptions({"balanced"}), Mapping, None],
     "impute": [StrOptions({"median"}), None],
