@@ -51,7 +51,8 @@ def test_smoothers_are_on_record(name):
             "chosen": residuals_shown(chosen),
             "given": residuals_shown(given),
             "freedom": [smoother.freedom(penalty) for penalty in (0, 6, 14)],
-            "inflation": [smoother.inflation(*pair) for pair in [(0, 0), (0, 9), (6, 3), (14, 14)]],
+            # Where hardly anything is left of the rows, the quotient depends on the processor.
+            "inflation": [min(1e6, smoother.inflation(*pair)) for pair in [(0, 0), (0, 9), (6, 3), (14, 14)]],
             "left out": [shown(smoother.left_out(given.some(slice(k, k + 1)))) for k in (0, 3)],
             "may agree": smoother.may_agree(responses, given.values[:, 0]),
         }
