@@ -171,8 +171,7 @@ def test_second_looks_at_columns_of_all_kinds_are_on_record(kinds):
         residual = signal - signal.mean() + 0.5 * rng.normal(size=80)
         one = look.find(residual, first + 1e-3 * last)
         found[name] = one and [one.pvalue, shown(one.cells), one.column, one.pair]
-        # Of categories alone, some regressors are rounding errors, which depend on the processor.
-        if one is not None and kinds != "cc":
+        if one is not None:
             found[name].append(shown(look.regressors(residual, first, one, False)))
     RECORD.check(f"look at kinds: {kinds}", found)
 

@@ -10,9 +10,15 @@ from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import index as index_module
 from ppfs.independence._predictive.residuals import leftovers
 from ppfs.independence._predictive.residuals.functions import PRODUCTS, functions_of
-from ppfs.independence._predictive.residuals.index import Features, best_steps, cross_fitted, of_sum
-from ppfs.independence._predictive.residuals.leftovers import Divisions, SecondLook
-from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, together
+from ppfs.independence._predictive.residuals.index import Features, _Curve, best_steps, cross_fitted, of_sum
+from ppfs.independence._predictive.residuals.leftovers import Divisions, SecondLook, _shapes
+from ppfs.independence._predictive.residuals.regressors import (
+    GivenColumn,
+    design_of,
+    settled,
+    smallest_unit,
+    together,
+)
 from ppfs.independence._predictive.residuals.smoother import Smoother
 from ppfs.independence._predictive.residuals.statistics import predicted_rest
 
@@ -220,3 +226,38 @@ def test_p_values_of_a_second_look_are_adjusted_for_the_looks_of_their_kind():
         found = look.find(residual, fitted)
         alone = leftovers._pvalues(residual, found.cells[np.newaxis])[0]
         assert found.pvalue / alone == pytest.approx(4 * n_looks)
+
+
+def _with_rounding_errors(values, seed):
+    """Return values that differ in their last digits, as those of another processor do."""
+    return values + np.random.default_rng(seed).choice([-1.0, 0.0, 1.0], size=values.shape) * 1e-15
+
+
+@pytest.mark.parametrize("n_values", [2, 3, 8])
+def test_rounding_errors_of_an_index_decide_nothing(n_values):
+    """Predictions from categories have few different values, each with rounding errors of its own."""
+    rng = np.random.default_rng(0)
+    index = rng.normal(size=n_values)[rng.integers(n_values, size=90)]
+    response = np.cos(2.0 * index) + 0.1 * rng.normal(size=90)
+    curve = _Curve(index, response)
+    for seed in (1, 2):
+        other = _with_rounding_errors(index, seed)
+        again = _Curve(other, response)
+        np.testing.assert_allclose(again(other), curve(index), rtol=1e-9)
+        np.testing.assert_allclose(again.slopes, curve.slopes, rtol=1e-9)
+        np.testing.assert_allclose(
+            _shapes(response, other, again.fitted), _shapes(response, index, curve.fitted), rtol=1e-9
+        )
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 3e150])
+def test_settled_values_keep_ten_digits_of_their_range(scale):
+    values = np.random.default_rng(1).normal(size=50) * scale
+    found = settled(values, smallest_unit(values))
+    np.testing.assert_allclose(found, values, rtol=0.0, atol=2.0**-36 * np.ptp(values))
+    assert settled(found, smallest_unit(values)).tolist() == found.tolist()
+
+
+def test_equal_values_are_settled_as_they_are():
+    values = np.full(5, 7.25)
+    assert settled(values, smallest_unit(values)).tolist() == values.tolist()

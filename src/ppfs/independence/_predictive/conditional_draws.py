@@ -16,7 +16,13 @@ from ppfs._fitting import Design, Impute, dense, prepared, seeded
 from ppfs._rows import Split
 from ppfs.exceptions import EstimatorFailedError
 from ppfs.independence._predictive.draws import Draws, PermutedValues
-from ppfs.independence._predictive.residuals.regressors import GivenColumn, design_of, normal_scores
+from ppfs.independence._predictive.residuals.regressors import (
+    GivenColumn,
+    design_of,
+    normal_scores,
+    settled,
+    smallest_unit,
+)
 from ppfs.independence._predictive.residuals.smoother import Smoother
 
 # A feature is shuffled within strata if a test part has at least this many rows per stratum on average; with fewer,
@@ -299,7 +305,10 @@ def unevenness_of(column: Floats, expected: Floats) -> float:
     column, expected : ndarray of shape (n_rows,)
         Without missing values.
     """
-    level, spread = normal_scores(expected), normal_scores(np.abs(column - expected))
+    level, spread = (
+        normal_scores(settled(values, smallest_unit(values)))
+        for values in (expected, np.abs(column - expected))
+    )
     spread -= spread.mean()
     parabola = np.vander(level, 3)
     explained = parabola @ np.linalg.lstsq(parabola, spread, rcond=None)[0]

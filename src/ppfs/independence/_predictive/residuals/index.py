@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.residuals.regressors import unit
+from ppfs.independence._predictive.residuals.regressors import settled, smallest_unit, unit
 from ppfs.independence._predictive.residuals.smoother import BLOCKS
 
 # A curve is linear between knots, one for every _ROWS_PER_KNOT rows; its bends are penalized by this share of the rows
@@ -49,6 +49,8 @@ class _Curve:
     """
 
     def __init__(self, index: Floats, response: Floats) -> None:
+        self._unit = smallest_unit(index)
+        index = settled(index, self._unit)
         n_knots = min(max(index.size // _ROWS_PER_KNOT, _FEWEST_KNOTS), _MOST_KNOTS)
         knots = np.sort(index)[_evenly(index.size, n_knots)]
         differs = knots[1:] != knots[:-1]
@@ -87,7 +89,7 @@ class _Curve:
 
     def __call__(self, index: Floats) -> Floats:
         """Return the height at each value, beyond the outer knots that of the outer knot."""
-        return self._at(*self._placed(index))
+        return self._at(*self._placed(settled(index, self._unit)))
 
     @property
     def slopes(self) -> Floats:

@@ -48,6 +48,9 @@ _LINE, _CURVE, _LEVEL, _PRODUCT = 4.0, 1.5, 1.0, 0.6
 _TILES = [(k, m) for k in range(1, 5) for m in range(1, 6 - k) if k + m > 2]
 _TILE_SCALES = 0.9 / np.array([k * m for k, m in _TILES]) ** 0.75
 
+# Computed values are told apart if they differ by this power of one half of their range.
+_BITS = 36
+
 # Products of values and of normal scores are the same regressor where they are correlated this much.
 _SAME = 0.98
 
@@ -73,6 +76,21 @@ def unit(columns: Floats) -> Floats:
 def normal_scores(values: Floats) -> Floats:
     """Return the normal quantiles of the ranks; equal values share their mean rank."""
     return np.asarray(special.ndtri((mean_ranks(values) - 0.5) / values.size))
+
+
+def smallest_unit(values: Floats) -> float:
+    """Return a power of two, far below the spread of computed values and far above their rounding errors."""
+    return float(np.ldexp(1.0, int(np.frexp(np.ptp(values))[1]) - _BITS))
+
+
+def settled(values: Floats, unit: float) -> Floats:
+    """Return computed values as multiples of a unit, so that those that only rounding errors tell apart are equal.
+
+    Ranks, steps and knots of curves would depend on the processor otherwise: predictions from categories have few
+    different values.
+    """
+    multiples: Floats = np.rint(values / unit) * unit
+    return multiples
 
 
 def cosines(values: Floats, first: int, last: int) -> Floats:
