@@ -165,8 +165,8 @@ def measure_all(name: str, threads: list[int], size: float) -> list[Measured]:
     fit = FITS[name]
     n_rows, n_columns = shape_of(fit, size)
     X, y = problem(n_rows, n_columns)
-    # Enough columns for removals that change trees. Other kernels are for the first trees of a process, and for tables of
-    # many columns: what is measured compiles nothing after this.
+    # Enough columns for removals that change trees. Other kernels are for the first trees of a process, and for tables
+    # of many columns: what is measured compiles nothing after this.
     for some in (X[:150, :100], X[:, :100], X):
         fit.make(random_state=SEED).fit(some, y[: len(some)])
     measured = []

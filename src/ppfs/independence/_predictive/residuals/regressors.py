@@ -48,7 +48,7 @@ _LINE, _CURVE, _LEVEL, _PRODUCT = 4.0, 1.5, 1.0, 0.6
 _TILES = [(k, m) for k in range(1, 5) for m in range(1, 6 - k) if k + m > 2]
 _TILE_SCALES = 0.9 / np.array([k * m for k, m in _TILES]) ** 0.75
 
-# Computed values are told apart if they differ by this power of one half of their range.
+# Computed values are distinct if they differ by more than about this power of one half, times their range.
 _BITS = 36
 
 # Products of values and of normal scores are the same regressor where they are correlated this much.
@@ -84,7 +84,7 @@ def smallest_unit(values: Floats) -> float:
 
 
 def settled(values: Floats, unit: float) -> Floats:
-    """Return computed values as multiples of a unit, so that those that only rounding errors tell apart are equal.
+    """Return computed values as multiples of a unit, so that those that differ by rounding errors alone are equal.
 
     Ranks, steps and knots of curves would depend on the processor otherwise: predictions from categories have few
     different values.
