@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from checks.graphs import empty_table
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, StackingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
@@ -327,6 +327,28 @@ def test_every_set_of_columns_is_scored_once(monkeypatch):
 def test_predictions_are_there_if_the_model_has_them(estimator, refit, has):
     search = PPFSCV(estimator=estimator, refit=refit)
     assert tuple(hasattr(search, name) for name in ("predict", "predict_proba", "decision_function")) == has
+
+
+def test_a_model_that_predicts_once_it_is_fitted_is_said_to_predict():
+    stacked = StackingClassifier([("line", LogisticRegression())])
+    assert not hasattr(stacked, "predict")
+    assert hasattr(PPFSCV(estimator=stacked), "predict")
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_scores_are_weighted_if_the_rows_are(monkeypatch, is_weighted):
+    asked = []
+
+    def noted(model, scoring, *, is_weighted):
+        asked.append(is_weighted)
+        raise RuntimeError("enough is known")
+
+    monkeypatch.setattr(_ppfs_cv, "scorer_for", noted)
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    weights = np.linspace(1.0, 2.0, 20) if is_weighted else None
+    with pytest.raises(RuntimeError, match="enough"):
+        PPFSCV(random_state=0).fit(X, np.arange(20) % 2, sample_weight=weights)
+    assert asked == [is_weighted]
 
 
 COUNTS = np.column_stack([[3.0, 5.0, 0.0, 8.0], [1.0, 2.0, 1.0, 4.0]])

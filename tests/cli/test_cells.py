@@ -22,6 +22,8 @@ NAME = "dose\x1b[31m\x07"
         "+cmd|'/C calc'!A0",
         "-2+3+cmd|'/C calc'!A0",
         '=HYPERLINK("http://x")',
+        "+SUM(A1)",
+        "-1\n+cmd|x",
         "\t=1+1",
         "=1",
     ],
@@ -89,5 +91,6 @@ def test_files_with_types_have_the_exact_texts(ppfs, saved, hostile, tmp_path):
     done = ppfs("apply", saved, hostile, "--id", "note", "-o", tmp_path / "out.xlsx")
     assert done.exit_code == 0, done.stderr
     sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").active
-    assert (sheet["A5"].value, sheet["A5"].data_type) == (FORMULA, "s")
+    assert (sheet["A5"].value, sheet["A5"].data_type, sheet["A5"].quotePrefix) == (FORMULA, "s", True)
+    assert not sheet["A4"].quotePrefix
     assert (sheet["C1"].value, sheet["C1"].data_type) == ("=1+1", "s")

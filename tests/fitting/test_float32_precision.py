@@ -144,6 +144,11 @@ def test_values_are_shifted_where_they_are_far_and_scaled_to_a_range(exponent):
         assert np.log2(unit) == pytest.approx(np.round(np.log2(unit)), abs=1e-6)
 
 
+@pytest.mark.parametrize(("largest", "expected"), [(2.0, [4.0, 8.0]), (1.875, [0.0, 7.0])])
+def test_values_are_shifted_if_the_largest_is_more_than_twice_the_range(largest, expected):
+    assert _moved(np.array([1.0, largest]), 3).tolist() == expected
+
+
 def test_zeros_of_a_sparse_column_stay_zeros():
     for values in (np.array([1e9, 1e9 + 1, 0.0]), np.array([-1e9, -1e9 - 1, 0.0])):
         moved = _moved(values, 11, may_shift=False)

@@ -40,6 +40,12 @@ def test_the_curve_is_the_bound_of_the_first_ones():
     assert (np.diff(curve) >= 0).all()
 
 
+def test_a_p_value_on_its_bound_counts_and_one_above_it_does_not():
+    """Of two hypotheses with one that is true, the other is false if its p-value is at most half of alpha."""
+    assert at_least(np.array([0.025, 1.0]), [0, 1], 0.05) == 1
+    assert at_least(np.array([0.0250001, 1.0]), [0, 1], 0.05) == 0
+
+
 def test_no_hypotheses():
     assert hommel_size(np.empty(0), 0.05) == 0
     assert at_least(np.array([0.001]), [], 0.05) == 0
