@@ -75,6 +75,7 @@ def summary_of(n_columns):
         "code": "selector = PPFS().fit(X, y)",
         "selected": [HOSTILE],
         "test": "PPI",
+        "importance": "mean rise in risk",
         "alpha": 0.05,
         "correction": None,
         "n_questions": n_columns,
