@@ -21,7 +21,6 @@ from ppfs.independence._predictive.residuals.regressors import (
     design_of,
     normal_scores,
     settled,
-    smallest_unit,
 )
 from ppfs.independence._predictive.residuals.smoother import Smoother
 
@@ -305,10 +304,7 @@ def unevenness_of(column: Floats, expected: Floats) -> float:
     column, expected : ndarray of shape (n_rows,)
         Without missing values.
     """
-    level, spread = (
-        normal_scores(settled(values, smallest_unit(values)))
-        for values in (expected, np.abs(column - expected))
-    )
+    level, spread = normal_scores(settled(expected)), normal_scores(settled(np.abs(column - expected)))
     spread -= spread.mean()
     parabola = np.vander(level, 3)
     explained = parabola @ np.linalg.lstsq(parabola, spread, rcond=None)[0]

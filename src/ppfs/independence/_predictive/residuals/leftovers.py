@@ -28,7 +28,6 @@ from ppfs.independence._predictive.residuals.regressors import (
     normal_scores,
     settled,
     side_by_side,
-    smallest_unit,
     together,
     unit,
 )
@@ -212,8 +211,7 @@ class SecondLook:
         """
         learned = [_shapes(*one) for one in self._learned(residual, fitted, found, is_left_out)]
         scale = _FITTED_SCALE / np.sqrt(np.arange(1, _FITTED_WAVES + 1))
-        levels_of_fit = settled(fitted, smallest_unit(fitted))
-        waves = unit(cosines(normal_scores(levels_of_fit), 1, _FITTED_WAVES)) * scale
+        waves = unit(cosines(normal_scores(settled(fitted)), 1, _FITTED_WAVES)) * scale
         levels = unit((found.cells[:, np.newaxis] == np.unique(found.cells)).astype(np.float64))
         smoother = Smoother(np.hstack([waves, *learned, levels]), self._roots)
         centered = residual[:, np.newaxis] - residual.mean()
@@ -323,7 +321,7 @@ def _pvalues_of(sums: Floats, squares: Floats, counts: Cells, mean_square: float
 
 def _shapes(response: Floats, index: Floats, fitted: Floats) -> Floats:
     """Return regressors made of an index: the curve that was fitted to a response, waves, and steps."""
-    index = settled(index, smallest_unit(index))
+    index = settled(index)
     waves = unit(cosines(normal_scores(index), 1, _WAVES)) * _WAVE_SCALE
     return np.hstack(
         [unit(fitted[:, np.newaxis]) * FIT_SCALE, waves, unit(best_steps(response, index)) * FIT_SCALE]

@@ -83,13 +83,16 @@ def smallest_unit(values: Floats) -> float:
     return float(np.ldexp(1.0, int(np.frexp(np.ptp(values))[1]) - _BITS))
 
 
-def settled(values: Floats, unit: float) -> Floats:
+def settled(values: Floats, unit: float | None = None) -> Floats:
     """Return computed values as multiples of a unit, so that those that differ by rounding errors alone are equal.
+
+    The unit is that of the values, see `smallest_unit`, unless one is given.
 
     Ranks, steps and knots of curves would depend on the processor otherwise: predictions from categories have few
     different values.
     """
-    multiples: Floats = np.rint(values / unit) * unit
+    step = smallest_unit(values) if unit is None else unit
+    multiples: Floats = np.rint(values / step) * step
     return multiples
 
 
