@@ -260,7 +260,9 @@ def plain_residuals(y, X):
         y
         - X
         @ np.linalg.lstsq(
-            np.vstack([X, np.sqrt(n * 1e-3) * np.eye(X.shape[1])]), np.r_[y, np.zeros(X.shape[1])]
+            np.vstack([X, np.sqrt(n * 1e-3) * np.eye(X.shape[1])]),
+            np.r_[y, np.zeros(X.shape[1])],
+            rcond=None,
         )[0]
     )
 
