@@ -417,3 +417,12 @@ def test_columns_without_a_question_rank_with_those_of_no_effect():
     path = Path(outcome, trace, table)
     assert path.ranking == [6, 4, 5, 3, 1, 2, 0]
     assert [path.features(size) for size in (None, 0, 3)] == [[4, 6, 5], [6], [6, 4, 5]]
+
+
+@pytest.mark.parametrize("where", ["selector", "candidates"])
+def test_a_selector_with_a_checkpoint_is_refused_before_its_folder_is_made(tmp_path, where):
+    one = PPFS(checkpoint=tmp_path / "run", n_splits=6)
+    search = PPFSCV(selector=one) if where == "selector" else PPFSCV(candidates={"selector": [one]})
+    with pytest.raises(InvalidInputError, match=r"checkpoint=.*run.*PPFSCV searches .*Leave checkpoint out"):
+        search.fit(*load_iris(return_X_y=True))
+    assert not (tmp_path / "run").exists()

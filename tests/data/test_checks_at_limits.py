@@ -58,6 +58,8 @@ def of_text(labels, n_rows=None):
         (2401, [100, 500, 900, 1300], "holds one value in 2397 of 2401 rows"),
         (2401, [0, 100, 200, 300, 400], "holds one value in 2396 of 2401 rows"),
         (2401, [0, 100, 200, 300, 400, 500], None),
+        # None of the five is next to another: ten pairs of neighbors differ.
+        (2401, [100, 300, 500, 700, 900], "holds one value in 2396 of 2401 rows"),
     ],
 )
 def test_one_value_in_ninety_nine_of_a_hundred_rows_is_nearly_constant(n_rows, rare, finding):

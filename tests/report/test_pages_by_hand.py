@@ -280,35 +280,36 @@ BOUNDS = (
             "The rows held out do not show that any of the 2 selected columns is related to the target given "
             "the others",
         ),
+        ([1], "On the rows held out, the selected column is related to the target given the others" + BOUNDS),
         (
-            [1],
-            "On the rows held out, at least 1 of 1 selected column is related to the target given the others"
+            [1, 1],
+            "On the rows held out, the most important column of 2 is related to the target given the others"
             + BOUNDS,
         ),
         (
-            [1, 1],
-            "On the rows held out, the most important column and at least 1 of all 2 selected columns are related to "
-            "the target given the others" + BOUNDS,
-        ),
-        (
             [1, 2],
-            "On the rows held out, at least 2 of all 2 selected columns are related to the target given the others"
+            "On the rows held out, all 2 selected columns are related to the target given the others"
             + BOUNDS,
         ),
         (
             [1, 2, 2],
-            "On the rows held out, all of the 2 most important columns and at least 2 of all 3 selected columns are "
-            "related to the target given the others" + BOUNDS,
+            "On the rows held out, the most important 2 columns of 3 are related to the target given the others"
+            + BOUNDS,
         ),
         (
             [0, 1, 1],
-            "On the rows held out, at least 1 of all 3 selected columns are related to the target given the others"
+            "On the rows held out, at least 1 of all 3 selected columns is related to the target given the others"
             + BOUNDS,
         ),
         (
             [0, 1, 3, 3],
-            "On the rows held out, all of the 3 most important columns and at least 3 of all 4 selected columns are "
-            "related to the target given the others" + BOUNDS,
+            "On the rows held out, the most important 3 columns of 4 are related to the target given the others"
+            + BOUNDS,
+        ),
+        (
+            [1, 1, 2, 3],
+            "On the rows held out, the most important column of 4 and at least 3 of all 4 selected columns are related "
+            "to the target given the others" + BOUNDS,
         ),
     ],
 )

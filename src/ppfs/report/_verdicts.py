@@ -57,13 +57,16 @@ def at_least_in_words(found: dict[str, Any]) -> str:
         return f"The rows held out do not show that {which} related to the target given the others"
     complete = max((k for k in range(1, n + 1) if bounds[k - 1] == k), default=0)
     parts = []
-    if 1 < complete < n:
-        parts.append(f"all of the {complete} most important columns")
-    elif complete == 1 < n:
-        parts.append("the most important column")
-    parts.append(f"at least {bounds[-1]} of {'all ' * (n > 1)}{n} selected column{'s' * (n > 1)}")
+    if complete == n:
+        parts.append("the selected column" if n == 1 else f"all {n} selected columns")
+    elif complete:
+        first = "column" if complete == 1 else f"{complete} columns"
+        parts.append(f"the most important {first} of {n}")
+    if bounds[-1] > complete:
+        parts.append(f"at least {bounds[-1]} of all {n} selected columns")
+    is_one = len(parts) == 1 and bounds[-1] == 1
     return (
-        f"On the rows held out, {' and '.join(parts)} {'is' if n == 1 else 'are'} related to the target given the "
+        f"On the rows held out, {' and '.join(parts)} {'is' if is_one else 'are'} related to the target given the "
         f"others; bounds for all sets of columns hold together with probability {1 - found['alpha']:.0%} (closed "
         "testing with Simes' test)"
     )

@@ -16,7 +16,8 @@ _SHARE = 0.99
 _FEWEST_ROWS = 100
 # Rows that are checked first: a column that varies nearly always varies within them.
 _HEAD = 25
-_AGREEING = 0.8
+# Of these at most this share may differ from the others.
+_DIFFERING = 0.2
 
 
 def near_constant(table: Table) -> Iterator[ColumnWarning]:
@@ -37,11 +38,11 @@ def near_constant(table: Table) -> Iterator[ColumnWarning]:
     n_pairs = np.zeros(table.X.shape[1], dtype=np.int8)
     for one, other in pairwise(rows.tolist()):
         n_pairs += table.X[one] == table.X[other]
-    suspects = np.flatnonzero((n_pairs >= len(rows) - 1 - 2 * (1 - _AGREEING) * len(rows)) & ~is_constant)
+    suspects = np.flatnonzero((n_pairs >= len(rows) - 1 - 2 * _DIFFERING * len(rows)) & ~is_constant)
     head = table.X[np.ix_(rows, suspects)]
     # If more than half of the rows are equal, their value is the median.
     common = np.median(head, axis=0)
-    is_suspect = (head == common).mean(axis=0) >= _AGREEING
+    is_suspect = (head != common).mean(axis=0) <= _DIFFERING
     for column, value in zip(suspects[is_suspect].tolist(), common[is_suspect].tolist(), strict=True):
         n_alike = int((table.X[:, column] == value).sum())
         if n_alike >= _SHARE * table.n_rows:

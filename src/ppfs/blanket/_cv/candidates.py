@@ -99,6 +99,11 @@ def _setting(params: dict[str, Any], selector: BaseBlanketSelector) -> BaseBlank
         )
     changed: BaseBlanketSelector = clone(search).set_params(**rest)
     changed._validate_params()
+    if changed.checkpoint is not None:
+        raise InvalidInputError(
+            f"The search has checkpoint={str(changed.checkpoint)!r}, but a checkpoint is for one set of rows, and "
+            "PPFSCV searches in the rows outside each fold. Leave checkpoint out."
+        )
     other = [name for name in _OF_READING if getattr(changed, name) is not getattr(selector, name)]
     other = [name for name in other if getattr(changed, name) != getattr(selector, name)]
     if other:
