@@ -208,9 +208,10 @@ class ResidualProducts:
         if regressions is None:
             regressions = self._regressions(question.others)
             n_fits += self._outputs.shape[1]
-        functions = np.hstack([member.functions for member in asked.members])
+        # In a table of a million rows every copy of them takes 100 megabytes.
+        functions = self._centered(np.hstack([member.functions for member in asked.members]))
         n_own = min(_MOST_LOOKED_AT, asked.members[0].functions.shape[1])
-        fit = regressions.fit(self._centered(functions), n_own, asked.more)
+        fit = regressions.fit(functions, n_own, asked.more)
         return Answered(self._judgment(asked, fit, n_own), regressions, n_fits + functions.shape[1])
 
     def _judgment(self, asked: Asked, fit: Fit, n_own: int) -> Answers:

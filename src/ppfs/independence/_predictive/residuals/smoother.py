@@ -139,14 +139,22 @@ class Smoother:
         total = np.einsum("ij,ij->j", responses, responses)
         total = np.where(total > 0.0, total, 1.0)
         if penalties is not None:
-            values = responses - self._basis @ (self._shrinkage[:, penalties] * coefficients)
+            values = self._less_fitted(responses, coefficients, penalties)
             used, places = np.unique(penalties, return_inverse=True)
-            left = values / self._left_out(self._shrinkage[:, used])[:, places]
-            return Residuals(values, penalties, 1.0 - np.einsum("ij,ij->j", left, left) / total)
+            left_out, squares = self._left_out(self._shrinkage[:, used]), np.zeros(total.shape)
+            for rows in self._blocks:
+                left = values[rows] / left_out[rows][:, places]
+                squares += np.einsum("ij,ij->j", left, left)
+            return Residuals(values, penalties, 1.0 - squares / total)
         errors = self._errors(responses, coefficients)
         chosen = np.maximum(errors.argmin(axis=0) - self._n_below, 0)
-        values = responses - self._basis @ (self._shrinkage[:, chosen] * coefficients)
+        values = self._less_fitted(responses, coefficients, chosen)
         return Residuals(values, chosen, 1.0 - errors.min(axis=0) / total)
+
+    def _less_fitted(self, responses: Floats, coefficients: Floats, penalties: NDArray[np.intp]) -> Floats:
+        """Return responses less what is fitted to them."""
+        fitted: Floats = self._basis @ (self._shrinkage[:, penalties] * coefficients)
+        return np.subtract(responses, fitted, out=fitted)
 
     def may_agree(self, responses: Floats, residual: Floats) -> NDArray[np.bool_]:
         """Return which responses leave, under some penalty, residuals whose products with others add up to more than 0.
