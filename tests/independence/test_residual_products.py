@@ -468,6 +468,10 @@ def test_rows_in_blocks_give_the_same_regressions(parts, monkeypatch):
         np.testing.assert_allclose(other.values, one.values, rtol=0, atol=1e-10)
         np.testing.assert_array_equal(other.penalties, one.penalties)
         np.testing.assert_allclose(other.explained, one.explained, atol=1e-10)
+        given = np.arange(responses.shape[1]) % 3 + 4
+        one, other = whole.residuals(responses, given), blocks.residuals(responses, given)
+        np.testing.assert_allclose(other.values, one.values, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(other.explained, one.explained, atol=1e-10)
     assert blocks.inflation(3, 5) == pytest.approx(whole.inflation(3, 5), rel=1e-9)
 
 

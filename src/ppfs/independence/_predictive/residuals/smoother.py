@@ -119,13 +119,22 @@ class Smoother:
 
     def _left_out(self, shares: Floats) -> Floats:
         """Return one minus the leverage of each row, (n_rows, n_fits), for shares of shape (n_directions, n_fits)."""
-        left: Floats = 1.0 - self._own[:, np.newaxis] - self._leverage(shares)
+        return self._less_leverage(slice(None), self._leverage(shares))
+
+    def _less_leverage(self, rows: slice, leverage: Floats) -> Floats:
+        left: Floats = 1.0 - self._own[rows, np.newaxis] - leverage
         return np.maximum(left, 1e-6)
 
     @cached_property
     def _left_out_by_penalty(self) -> Floats:
         """The same of all penalties, a row per penalty."""
         return np.ascontiguousarray(self._left_out(self._shrinkage).T)
+
+    def _some_left_out_by_penalty(self, rows: slice) -> Floats:
+        """The same of some rows; of a table of a million rows all of them would take 120 megabytes."""
+        if self.n_rows <= _ROWS_AT_ONCE:
+            return self._left_out_by_penalty[:, rows]
+        return np.ascontiguousarray(self._less_leverage(rows, self._basis[rows] ** 2 @ self._shrinkage).T)
 
     def residuals(self, responses: Floats, penalties: NDArray[np.intp] | None = None) -> Residuals:
         """Return what is left of centered responses.
@@ -187,7 +196,7 @@ class Smoother:
             rows = slice(first, first + at_once)
             left = (shrunk @ self._basis[rows].T).reshape(*errors.shape, -1)
             np.subtract(responses[rows].T, left, out=left)
-            left /= self._left_out_by_penalty[:, np.newaxis, rows]
+            left /= self._some_left_out_by_penalty(rows)[:, np.newaxis]
             errors += np.einsum("pri,pri->pr", left, left)
         return errors
 
