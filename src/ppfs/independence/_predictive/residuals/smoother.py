@@ -131,7 +131,7 @@ class Smoother:
         return np.ascontiguousarray(self._left_out(self._shrinkage).T)
 
     def _some_left_out_by_penalty(self, rows: slice) -> Floats:
-        """The same of some rows; of a table of a million rows all of them would take 120 megabytes."""
+        """Return the same of some rows; of a table of a million rows all of them would take 120 megabytes."""
         if self.n_rows <= _ROWS_AT_ONCE:
             return self._left_out_by_penalty[:, rows]
         return np.ascontiguousarray(self._less_leverage(rows, self._basis[rows] ** 2 @ self._shrinkage).T)
