@@ -55,6 +55,8 @@ _CALLS = {
 
 # Keyword arguments that change nothing that could be decided wrongly: messages, types, speed, layout.
 _HARMLESS_KEYWORDS = {
+    "align",
+    "check_finite",
     "describe",
     "eager_only",
     "encoding",
@@ -71,6 +73,8 @@ _HARMLESS_KEYWORDS = {
     "kind",
     "require",
     "maxsize",
+    "overwrite_a",
+    "use_threads",
     "n_jobs",
 }
 

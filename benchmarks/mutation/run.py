@@ -33,7 +33,7 @@ from typing import Any
 
 from in_forks import WARM_UP
 from operators import Mutant, compiles, mutants_of
-from tests_by_statement import mark_of, marks_of, needs_no_compiler
+from tests_by_statement import constants_of, mark_of, marks_of, needs_no_compiler, readers_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
@@ -120,6 +120,10 @@ FEW = 10
 
 # A mutant meets the quickest tests that run its line, as many as fit into this many CPU seconds of its fork.
 BUDGET = 30.0
+
+# What is recorded of a fault that cannot be put into what is loaded, such as a function that closes over other
+# variables. It is tried in a copy of the sources then.
+_NOT_PUT_IN = "exit 3"
 
 # Files of recorded answers begin with this.
 _RECORDED = "test_recorded_"
@@ -261,17 +265,13 @@ def tests_for(mutant: Mutant, budget: float) -> list[str]:
     """Return what to run.
 
     The tests of the statement; or, where it runs when the module is loaded, those of the statements that read the
-    constant that it defines, or else those of the file. Test files that share a
-    word of their name with the module come first, then those of its room, then the others. Each of the three may take
-    what the ones before leave of its share, the quickest tests first, but one case of every test before the second case
-    of any: many cases of one test see much the same.
+    constant that it defines, here or in other modules, or else those of the file. Test files that share a word of
+    their name with the module come first, then those of its room, then the others. Each of the three may take what the
+    ones before leave of its share, the quickest tests first, but one case of every test before the second case of any:
+    many cases of one test see much the same.
     """
     marks = _maps(_is_in_a_kernel(mutant.file, mutant.line))
-    own = [
-        test
-        for mark in marks_of(_source(mutant.file), mutant.file, mutant.line)
-        for test in marks.get(mark, ())
-    ]
+    own = [test for mark in _marks_of(mutant) for test in marks.get(mark, ())]
     looking = [tests for room, tests in OF_SIGNATURES.items() if mutant.file.startswith(room)]
     found = {
         *(own or marks.get(mutant.file, [])),
@@ -291,6 +291,18 @@ def tests_for(mutant: Mutant, budget: float) -> list[str]:
             chosen.append(test)
             spent += seconds
     return chosen
+
+
+def _marks_of(mutant: Mutant) -> list[str]:
+    """Return the marks of the statements that a fault is met by; other modules may read a constant too."""
+    source = _source(mutant.file)
+    here = marks_of(source, mutant.file, mutant.line)
+    names = {name for name in constants_of(source, mutant.line) if name.isupper() and name[0] != "_"}
+    others = (str(path.relative_to(PACKAGE)) for path in sorted(PACKAGE.rglob("*.py")) if names)
+    there = [
+        mark for other in others if other != mutant.file for mark in readers_of(_source(other), other, names)
+    ]
+    return [mark for mark in here if mark != mutant.file or not there] + there
 
 
 def _distance(file: str, test: str) -> int:
@@ -325,7 +337,7 @@ def read_trials() -> dict[str, Trial]:
 
 def read_first_trials() -> dict[str, Trial]:
     """Return what became of each fault when it was first tried, before tests were written because of it."""
-    return {trial.key: trial for trial in reversed(_recorded())}
+    return {trial.key: trial for trial in reversed(_recorded()) if trial.outcome != _NOT_PUT_IN}
 
 
 def _recorded() -> list[Trial]:
@@ -361,7 +373,13 @@ def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: flo
     alone = [fault for fault in faults if apart or _is_loaded_once(fault["file"], fault["trial"]["line"])]
     for fault in alone:
         _try_apart(fault, RECORD)
-    _try([fault for fault in faults if fault not in alone], RECORD)
+    together = [fault for fault in faults if fault not in alone]
+    _try(together, RECORD)
+    last = read_trials()
+    for fault in together:
+        trial = last.get(fault["trial"]["key"])
+        if trial is not None and trial.outcome == _NOT_PUT_IN:
+            _try_apart(fault, RECORD)
 
 
 def _is_loaded_once(file: str, line: int) -> bool:
@@ -425,8 +443,12 @@ def _try_apart(fault: dict[str, Any], record: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "src", Path(folder) / "src")
         (Path(folder) / "src" / "ppfs" / fault["file"]).write_text(fault["changed"])
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *fault["tests"]]
-        environment = {**os.environ, "PYTHONPATH": str(Path(folder) / "src")}
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *WRAP_AROUND]
+        command += fault["tests"]
+        environment = _environment() | {
+            "PYTHONPATH": str(Path(folder) / "src"),
+            "NUMBA_DISABLE_JIT": str(int(fault["is_kernel"])),
+        }
         done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
     failed = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     trial = {

@@ -126,12 +126,15 @@ def mark_of(source: str, file: str, line: int) -> str:
 
 def marks_of(source: str, file: str, line: int) -> list[str]:
     """Return the marks of a line: of its statement, or of those that read the constant that the line defines."""
-    tree = ast.parse(source)
     own = mark_of(source, file, line)
-    if own != file:
-        return [own]
+    return [own] if own != file else readers_of(source, file, constants_of(source, line)) or [file]
+
+
+def constants_of(source: str, line: int) -> set[str]:
+    """Return the names that a line of a module, or of a class, defines; none inside functions."""
+    tree = ast.parse(source)
     owners = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
-    names = {
+    return {
         node.id
         for owner in owners
         for statement in owner.body
@@ -139,13 +142,18 @@ def marks_of(source: str, file: str, line: int) -> list[str]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    readers = [
+
+
+def readers_of(source: str, file: str, names: set[str]) -> list[str]:
+    """Return the marks of the statements of a file that read one of some names."""
+    if not any(name in source for name in names):
+        return []
+    return [
         mark
-        for _, marks in _functions(tree, file)
+        for _, marks in _functions(ast.parse(source), file)
         for statement, mark in marks.items()
         if any(getattr(node, "id", getattr(node, "attr", "")) in names for node in ast.walk(statement))
     ]
-    return readers or [file]
 
 
 def is_compiled(function: _Function) -> bool:

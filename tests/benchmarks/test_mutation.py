@@ -170,6 +170,24 @@ def test_a_constant_meets_the_tests_of_the_statements_that_read_it(script):
     assert maps.marks_of(CONSTANTS.replace("LIMIT + 1", "1"), "m.py", 1) == ["m.py"]
 
 
+def test_a_constant_meets_the_tests_of_other_modules_that_read_it(script):
+    run = script("mutation/run.py")
+    file = "independence/_predictive/losses.py"
+    (mutant, *_) = [
+        mutant
+        for mutant in run.mutants_of(file, run._source(file))
+        if "LOSS_POWERS = " in line_of(run, mutant)
+    ]
+    found = run._marks_of(mutant)
+    assert {mark.split(":")[0] for mark in found} == {
+        "independence/_predictive/target_problem.py.TargetProblems.of"
+    }
+
+
+def line_of(run, mutant):
+    return run._source(mutant.file).splitlines()[mutant.line - 1]
+
+
 def test_faults_in_kernels_need_the_interpreter(script):
     maps = script("mutation/tests_by_statement.py")
     needing = [line for line in range(1, 14) if maps.needs_no_compiler(CONSTANTS, line)]
