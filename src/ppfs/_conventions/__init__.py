@@ -1,6 +1,7 @@
 """Conventions of all layers: array types, random streams, ranks, progress, messages, scikit-learn's private names."""
 
 from ppfs._conventions.deprecation import DEPRECATED, value_of_renamed, warn_of_removal
+from ppfs._conventions.limits import as_many_as_fit
 from ppfs._conventions.messages import warn_caller
 from ppfs._conventions.progress import OutOfTimeError, Phase, Progress, ProgressBar, watched_phases
 from ppfs._conventions.random import RandomStateLike, integer_seed, root_entropy, seeded_state, stream

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._conventions import as_many_as_fit
 from ppfs._data.facts import holds_in_first, is_whole_number
 
 #: Integers with more distinct values than this are numeric, not labels. The paper's largest
@@ -166,7 +167,7 @@ def _look_at(X: NDArray[Any]) -> WholeColumns:
     is_whole = holds_in_first(X, _HEAD, lambda head: is_whole_number(head) | np.isnan(head))
     lowest, highest = np.zeros(is_whole.size), np.zeros(is_whole.size)
     waiting = np.flatnonzero(is_whole)
-    at_once = max(1, _VALUES_AT_ONCE // X.shape[0])
+    at_once = as_many_as_fit(_VALUES_AT_ONCE, X.shape[0])
     for start in range(0, waiting.size, at_once):
         some = waiting[start : start + at_once]
         columns = as_rows(X, some)

@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from ppfs._conventions import as_many_as_fit
 from ppfs._data.columns import Columns
 from ppfs._data.features import Features
 from ppfs._data.storage import vector_digest
@@ -52,7 +53,7 @@ class ContentOrder:
         new = [v for v in variables if v not in self._keys and v != self._features.target]
         columns = [(variable, self._features.columns_of([variable])) for variable in new]
         single = [(variable, own[0]) for variable, own in columns if len(own) == 1]
-        at_once = max(1, _ENTRIES_AT_ONCE // storage.shape[0])
+        at_once = as_many_as_fit(_ENTRIES_AT_ONCE, storage.shape[0])
         for first in range(0, len(single), at_once):
             some = single[first : first + at_once]
             values = np.ascontiguousarray(storage.take([column for _, column in some]).T)

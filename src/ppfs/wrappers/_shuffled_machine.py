@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from ppfs._conventions import Floats, gamma_of
+from ppfs._conventions import Floats, as_many_as_fit, gamma_of
 from ppfs._data import Matrix, dense_column
 from ppfs._fitting import dense
 
@@ -97,7 +97,7 @@ class ShuffledMachine:
         new = old[:, orders]
         number, row = np.nonzero((new != old[:, np.newaxis]).any(axis=0))
         vectors = np.array([dense_column(self.vectors, column) for column in columns])
-        at_once = max(1, _MAX_AT_ONCE // vectors.shape[1])
+        at_once = as_many_as_fit(_MAX_AT_ONCE, vectors.shape[1])
         parts = [slice(start, start + at_once) for start in range(0, row.size, at_once)]
         answers = [
             self._predictions(

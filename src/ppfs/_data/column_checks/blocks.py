@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ppfs._conventions import as_many_as_fit
+
 _VALUES = 1 << 20
 
 
@@ -20,7 +22,7 @@ def some_rows(n_rows: int, wanted: int) -> NDArray[np.intp]:
 def column_blocks(X: Any) -> Iterator[tuple[int, Any]]:
     """Yield the number of the first column and the dense values of some columns."""
     n_rows, n_columns = X.shape
-    width = max(1, _VALUES // n_rows)
+    width = as_many_as_fit(_VALUES, n_rows)
     for start in range(0, n_columns, width):
         block = X[:, start : start + width]
         yield start, block.toarray() if sp.issparse(block) else block

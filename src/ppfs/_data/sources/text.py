@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._conventions import Progress, ProgressBar
+from ppfs._conventions import Progress, ProgressBar, as_many_as_fit
 from ppfs._data.sources.text_format import TextFormat
 from ppfs._data.written_numbers import NumberStyle
 from ppfs._libraries import require_installed
@@ -175,7 +175,7 @@ def _fill(
     """Write the numbers of a file to their columns; return its text columns and the number of rows."""
     words = {column: Words() for column, style in enumerate(styles) if style is None}
     numeric = {column: style for column, style in enumerate(styles) if style is not None}
-    block = np.empty((max(1, _VALUES_AT_ONCE // len(names)), len(names)))
+    block = np.empty((as_many_as_fit(_VALUES_AT_ONCE, len(names)), len(names)))
     columns = list(numeric)
     mapping: Any = values.base
     done = waiting = 0

@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ppfs._conventions import RandomStateLike
+from ppfs._conventions import RandomStateLike, as_many_as_fit
 from ppfs._data import Table, is_compact
 from ppfs._fitting import reads_frames
 from ppfs.blanket._run.content import NotComparableError, content_of
@@ -136,7 +136,7 @@ def _digests(array: NDArray[Any], dtype: np.dtype[Any], n_jobs: int | None) -> S
         return [repr(array.tolist()).encode()]
     if array.dtype == np.int8:
         dtype = array.dtype
-    n_rows = max(1, _BYTES_AT_ONCE // max(1, array.size * dtype.itemsize // max(1, len(array))))
+    n_rows = as_many_as_fit(_BYTES_AT_ONCE, array.size * dtype.itemsize // max(1, len(array)))
 
     def rows(first: int) -> NDArray[Any]:
         return np.ascontiguousarray(array[first : first + n_rows], dtype=dtype)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 from ppfs._data import Table
 from ppfs.blanket._steps.column_values import numeric_columns
 
@@ -126,7 +126,7 @@ def _standardized(values: Floats) -> Floats:
 def _components(unit: Floats, bound: float) -> NDArray[np.intp]:
     """Return the connected component of each column; two are joined if their correlation is at least `bound`."""
     n = unit.shape[1]
-    step = max(1, _AT_ONCE // n)
+    step = as_many_as_fit(_AT_ONCE, n)
     rows, columns = [], []
     for start in range(0, n, step):
         near = np.abs(unit[:, start : start + step].T @ unit)

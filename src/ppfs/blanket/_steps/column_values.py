@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 from ppfs._data import Table
 
 # Larger and smaller numbers are scaled, so that their squares neither overflow nor underflow.
@@ -34,7 +34,7 @@ def dense_blocks(table: Table, features: Sequence[int]) -> Iterator[tuple[list[i
 
 def feature_blocks(table: Table, features: Sequence[int]) -> list[list[int]]:
     """Cut features into lists whose columns take two megabytes each."""
-    n_at_once = max(1, _ENTRIES_AT_ONCE // table.n_rows)
+    n_at_once = as_many_as_fit(_ENTRIES_AT_ONCE, table.n_rows)
     return [list(features[start : start + n_at_once]) for start in range(0, len(features), n_at_once)]
 
 

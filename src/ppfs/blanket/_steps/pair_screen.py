@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from ppfs import _engine
-from ppfs._conventions import Floats, mean_ranks
+from ppfs._conventions import Floats, as_many_as_fit, mean_ranks
 from ppfs._data import Table
 from ppfs.blanket._steps.column_values import dense_blocks
 from ppfs.exceptions import InvalidInputError
@@ -103,7 +103,7 @@ def _highest(
     n_levels = np.array([np.unique(column).size for column in quarters], dtype=np.int64)
     k_log_k = _engine.whole_k_log_k(labels.size)
     is_settled = np.isin(owner, list(settled))
-    n_at_once = max(1, _SCORES_AT_ONCE // (n_columns * n_threads))
+    n_at_once = as_many_as_fit(_SCORES_AT_ONCE, n_columns * n_threads)
 
     def score(first: int) -> Floats:
         scores = np.empty((min(n_at_once, n_columns - first), n_columns))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
+from ppfs._conventions import as_many_as_fit
 from ppfs.independence._answers import IndependenceResult
 from ppfs.independence._bound import BoundTest, growing_batches
 
@@ -27,7 +28,7 @@ class BatchedTest(BoundTest):
 
     def _answers(self, xs: Sequence[int], target: int, given: frozenset[int]) -> Iterator[IndependenceResult]:
         ordered = tuple(sorted(given))
-        for batch in growing_batches(xs, max(1, self.values_for_free // self.table.n_rows)):
+        for batch in growing_batches(xs, as_many_as_fit(self.values_for_free, self.table.n_rows)):
             outside = [x for x in batch if x not in given]
             found = dict(zip(outside, self._batch(outside, target, ordered), strict=True)) if outside else {}
             for x in batch:

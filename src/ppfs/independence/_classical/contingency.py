@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import chdtrc, gammaincc
 
-from ppfs._conventions import Floats, Interval
+from ppfs._conventions import Floats, Interval, as_many_as_fit
 from ppfs._data import Table, require_finite
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, IndependenceResult
 from ppfs.independence._bound import Binding
@@ -224,7 +224,7 @@ class BoundContingency(BatchedTest):
             return
         strata = self._strata(target, given)
         widest = max(self._counts[x] for x in xs)
-        at_once = max(1, _MAX_CELLS // (strata.n_strata * strata.n_classes * widest))
+        at_once = as_many_as_fit(_MAX_CELLS, strata.n_strata * strata.n_classes * widest)
         for start in range(0, len(xs), at_once):
             yield xs[start : start + at_once]
 

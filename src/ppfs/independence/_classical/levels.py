@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs import _engine
+from ppfs._conventions import as_many_as_fit
 from ppfs._data import Table, as_rows, can_be_levels, number_combinations
 from ppfs.exceptions import InvalidInputError
 
@@ -73,7 +74,7 @@ def _code_close_columns(table: Table, codes: NDArray[Any]) -> NDArray[np.int64]:
     whole = table.kinds.whole_columns_of(table.X)
     counts = np.zeros(table.n_features, dtype=np.int64)
     columns = np.flatnonzero(whole.is_whole & (whole.spans < _CLOSE)).astype(np.int64, copy=False)
-    at_once = max(1, _VALUES_AT_ONCE // table.n_rows)
+    at_once = as_many_as_fit(_VALUES_AT_ONCE, table.n_rows)
     for start in range(0, columns.size, at_once):
         some = columns[start : start + at_once]
         values = as_rows(table.X, some).astype(np.float64, copy=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 from ppfs._data import Table
 
 # Where the given columns leave less than this share of a column's variance, they are taken to determine it: the
@@ -95,7 +95,7 @@ class Correlations:
         """Return the correlations of `variable` with all variables, itself included."""
         own = self._scores_of([variable])[0]
         row = np.empty(self._table.n_features + 1)
-        at_once = max(1, _MAX_MULTIPLIED // own.size)
+        at_once = as_many_as_fit(_MAX_MULTIPLIED, own.size)
         for start in range(0, self._table.n_features, at_once):
             block = slice(start, min(start + at_once, self._table.n_features))
             row[block] = (self._block(block) * own).sum(axis=1)

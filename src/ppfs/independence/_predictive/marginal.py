@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 from ppfs._data import AnyBlock, Block, Table
 from ppfs._fitting import block_for_float32, reads_float32
 from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
@@ -309,7 +309,7 @@ def cut(
     >>> [block.tolist() for block in cut(np.arange(5), 8, 16, n_workers=1)]
     [[0, 1], [2, 3], [4]]
     """
-    most = max(1, bytes_per_block // max(1, bytes_per_column))
+    most = as_many_as_fit(bytes_per_block, bytes_per_column)
     if n_workers > 1:
         most = min(most, max(least, ceil(len(xs) / (_BLOCKS_PER_WORKER * n_workers))))
     return [xs[first : first + most] for first in range(0, len(xs), most)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from ppfs import _engine
-from ppfs._conventions import Floats, stream
+from ppfs._conventions import Floats, as_many_as_fit, stream
 from ppfs._data import Block
 from ppfs._fitting import is_sharp
 from ppfs._rows import Exchange, draw_seed
@@ -36,7 +36,7 @@ ROUNDING = 1e-7
 def columns_at_once(n_rows: int, *, is_on_device: bool = False) -> int:
     """Return how many rearranged columns are tested together: a GPU is busy with many of them."""
     n_bytes = _BYTES_AT_ONCE_ON_DEVICE if is_on_device else _BYTES_AT_ONCE
-    return max(1, n_bytes // (8 * n_rows))
+    return as_many_as_fit(n_bytes, 8 * n_rows)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import special
 
-from ppfs._conventions import Floats, mean_ranks
+from ppfs._conventions import Floats, as_many_as_fit, mean_ranks
 from ppfs.independence._predictive.residuals.index import (
     Features,
     Index,
@@ -179,7 +179,7 @@ class SecondLook:
 
     def _pvalues(self, residual: Floats, cells: Sequence[Cells]) -> Floats:
         """Return the p-values of some divisions of the rows, of which the second and following are by one column."""
-        n_ones, at_once = len(self._ones), max(1, _VALUES_AT_ONCE // self._n_rows)
+        n_ones, at_once = len(self._ones), as_many_as_fit(_VALUES_AT_ONCE, self._n_rows)
         if n_ones <= at_once:
             if self._divisions is None:
                 self._divisions = Divisions(np.stack(cells[1 : 1 + n_ones]))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 
 _PENALTIES = np.logspace(-3, 4, 15)
 
@@ -191,7 +191,7 @@ class Smoother:
         # All penalties at once: one product of matrices takes a fraction of the time of fifteen.
         errors = np.zeros((_PENALTIES.size, responses.shape[1]))
         shrunk = (self._shrinkage.T[:, np.newaxis] * coefficients.T).reshape(errors.size, -1)
-        at_once = max(1, _VALUES_AT_ONCE // max(1, errors.size))
+        at_once = as_many_as_fit(_VALUES_AT_ONCE, errors.size)
         for first in range(0, self.n_rows, at_once):
             rows = slice(first, first + at_once)
             left = (shrunk @ self._basis[rows].T).reshape(*errors.shape, -1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppfs import _engine
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 from ppfs._fitting import Design, dense
 from ppfs._rows import Split
 from ppfs.independence._predictive.drawing import over_draws
@@ -151,7 +151,7 @@ class LinearMembers:
         wanted: Output = "probabilities" if problem.classes.size else "values"
         draws = PermutedValues(self._design, feature)
         own = as_predicted(self._outputs, wanted).reshape(len(self._outputs), -1)
-        total, at_once = np.zeros_like(own), max(1, _MAX_OUTPUTS // self._outputs.size)
+        total, at_once = np.zeros_like(own), as_many_as_fit(_MAX_OUTPUTS, self._outputs.size)
         for first in range(0, problem.n_draws, at_once):
             moved = self._moved(feature, draws, first, min(first + at_once, problem.n_draws))
             predicted = as_predicted(self._outputs + moved, wanted)
@@ -167,7 +167,7 @@ class LinearMembers:
         draws = problem.knockoff(self._design, feature)
 
         def evaluate(first: int, end: int) -> Floats:
-            at_once = max(1, _MAX_OUTPUTS // self._outputs.size)
+            at_once = as_many_as_fit(_MAX_OUTPUTS, self._outputs.size)
             parts = [
                 self._losses(self._outputs + self._moved(feature, draws, start, min(start + at_once, end)))
                 for start in range(first, end, at_once)

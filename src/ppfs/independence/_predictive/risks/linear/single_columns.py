@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 from ppfs._data import Block
 from ppfs._fitting import dense
 from ppfs._parallel import MOST_THREADS_OF_PYTHON
@@ -201,7 +201,7 @@ def _losses(
     known = np.empty(0)
     if is_shared:
         known = np.hstack([losses_of_class(problem.loss, number, predictions) for number in range(n_classes)])
-    at_once = max(1, _LOSSES_AT_ONCE // (n_columns * n_test)) if is_shared else 1
+    at_once = as_many_as_fit(_LOSSES_AT_ONCE, n_columns * n_test) if is_shared else 1
     for start in range(0, len(orders), at_once):
         some = orders[start : start + at_once]
         if is_shared:
