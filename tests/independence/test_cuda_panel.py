@@ -249,6 +249,21 @@ def test_numbers_too_large_for_squares_raise_as_on_the_cpu(gpu):
             answers(X, target(columns(), "numbers"), CrossFitPPI(Ridge(), device=device))
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_column_whose_risks_overflow_in_one_split_is_answered_by_the_cpu(monkeypatch, which):
+    put(simulated_device(), monkeypatch)
+    on_host = _engine.DevicePairs.on_host
+
+    def spoiled(self):
+        risks = on_host(self)
+        risks[which].reshape(len(risks[which]), -1)[1, -1] = np.inf
+        return risks
+
+    monkeypatch.setattr(_engine.DevicePairs, "on_host", spoiled)
+    X = columns()
+    assert_same(X, target(X, "numbers"), PPI(Ridge(), n_splits=6))
+
+
 def test_a_grower_can_be_sent_to_another_process(gpu):
     X = columns()
     y = target(X, "classes")

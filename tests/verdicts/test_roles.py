@@ -264,6 +264,17 @@ def test_a_search_that_looks_for_sets_finds_the_common_child():
     )
 
 
+def test_a_spouse_whose_child_is_not_known_does_not_hide_that_of_the_next():
+    steps = [
+        asked(0, "rejected"), asked(0, "rejected", (1,)), asked(0, "rejected", (2,)), asked(3, "rejected"), OTHERS,
+        asked(0, "added", (1, 2), "spouses"), asked(3, "added", (1,), "spouses"),
+    ]  # fmt: skip
+    found = roles_by_hand([1, 2, 0, 3], *steps)
+    assert found["x0"] == Role("x0", "spouse")
+    assert (found["x3"].role, found["x3"].arrows) == ("spouse", (("x3", "x1"),))
+    assert (found["x1"].role, found["x1"].arrows) == ("child", (("target", "x1"), ("x3", "x1")))
+
+
 def test_two_causes_become_dependent_once_the_target_is_given():
     steps = [
         asked(0, "candidate"), asked(1, "candidate", pvalue=0.02), asked(1, "kept", (2,), pvalue=0.03),
