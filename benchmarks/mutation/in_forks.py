@@ -14,6 +14,7 @@ import json
 import mmap
 import os
 import pkgutil
+import re
 import resource
 import signal
 import sys
@@ -24,6 +25,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol
 
@@ -236,7 +238,11 @@ def _replace(owner: Any, name: str, new: Any) -> None:
             setattr(owner, name, _with_cells_of(mine, theirs))
         else:
             _take_over(mine, theirs)
-    if not pairs and not isinstance(new, types.ModuleType) and not _same(old, new):
+    is_data = not pairs or isinstance(old, functools.partial)
+    if is_data and not isinstance(new, types.ModuleType) and not _same(old, new):
+        home = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
+        if _is_made_in(home, new):
+            raise CannotBePutInError(f"{name} holds objects of a class of {home}, which is made again")
         if isinstance(owner, types.ModuleType):
             _set_everywhere(name, old, new)
         else:
@@ -277,17 +283,30 @@ def _with_cells_of(mine: types.FunctionType, theirs: types.FunctionType) -> type
 
 
 def _same(old: Any, new: Any) -> bool:
-    if isinstance(old, int | float | str | bytes | tuple | frozenset | None.__class__):
-        return type(old) is type(new) and repr(old) == repr(new)
-    # Objects of this module are created again, and their functions have been replaced: only plain values count.
-    return not (isinstance(old, dict | list | set) and repr(old) != repr(new)) or isinstance(
-        old, functools.partial
+    """Return whether two values say the same: plain ones, arrays, and what shows its content."""
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+        return old.dtype == new.dtype and np.array_equal(old, new)
+    return _shown(old) == _shown(new)
+
+
+def _shown(value: Any) -> tuple[str, str]:
+    return type(value).__qualname__, re.sub("0x[0-9a-f]+", "", repr(value))
+
+
+def _is_made_in(module: str, value: Any) -> bool:
+    """Return whether a value is, or contains, an object of a class of a module."""
+    parts = [*value, *value.values()] if isinstance(value, dict) else value
+    is_collection = isinstance(value, dict | list | tuple | set | frozenset)
+    return type(value).__module__ == module or (
+        is_collection and any(_is_made_in(module, part) for part in parts)
     )
 
 
 def _set_everywhere(name: str, old: Any, new: Any) -> None:
-    """Change a constant in every module that imported it."""
+    """Change a constant in every module that imported it, tests too."""
     for module in list(sys.modules.values()):
         space = getattr(module, "__dict__", {})
-        if str(getattr(module, "__name__", "")).startswith("ppfs") and name in space and space[name] is old:
+        is_test = "/tests/" in str(space.get("__file__"))
+        is_ours = str(getattr(module, "__name__", "")).startswith("ppfs") or is_test
+        if is_ours and name in space and space[name] is old:
             space[name] = new

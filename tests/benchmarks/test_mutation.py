@@ -224,3 +224,49 @@ def test_flags_and_commands_are_loaded_once(script):
     assert found == [True, False]
     assert run._is_loaded_once("cli/flags/data.py", 50)
     assert not run._is_loaded_once("_data/kinds.py", 1)
+
+
+def loaded(monkeypatch, source):
+    module = types.ModuleType("ppfs.made_up")
+    module.__file__ = "made_up.py"
+    monkeypatch.setitem(sys.modules, "ppfs.made_up", module)
+    exec(compile(source, "made_up.py", "exec"), module.__dict__)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("X = 3", "X = 4"),
+        ("import numpy as np\nX = np.uint64(3)", "import numpy as np\nX = np.uint64(4)"),
+        ("import numpy as np\nX = np.arange(3)", "import numpy as np\nX = np.arange(4)"),
+        ("import re\nX = re.compile('a', re.I)", "import re\nX = re.compile('a')"),
+        (
+            "from functools import partial\nX = partial(int, base=3)",
+            "from functools import partial\nX = partial(int)",
+        ),
+    ],
+)
+def test_constants_of_any_kind_are_exchanged(script, monkeypatch, before, after):
+    module = loaded(monkeypatch, before)
+    other = loaded(monkeypatch, after)
+    monkeypatch.setitem(sys.modules, "ppfs.made_up", module)
+    script("mutation/in_forks.py").put_in("made_up.py", after)
+    assert repr(module.X) == repr(other.X) != repr(loaded(monkeypatch, before).X)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass A:\n    n: int\nX = {'a': [A(1)]}",
+        "from enum import IntEnum\nclass A(IntEnum):\n    ONE = 1",
+    ],
+)
+def test_objects_of_classes_that_are_made_again_cannot_be_exchanged(script, monkeypatch, source):
+    forks = script("mutation/in_forks.py")
+    module = loaded(monkeypatch, source)
+    kept = dict(vars(module))
+    forks.put_in("made_up.py", source + "\nY = 1")
+    assert all(vars(module)[name] is value for name, value in kept.items())
+    with pytest.raises(forks.CannotBePutInError):
+        forks.put_in("made_up.py", source.replace("1", "2"))
