@@ -188,6 +188,10 @@ def test_blocks_are_large_enough_and_as_many_as_workers_need(
     assert [x for one in blocks for x in one.tolist()] == list(range(n))
 
 
+def test_blocks_of_single_columns_are_small_enough_for_all_workers():
+    assert [one.tolist() for one in cut(np.arange(5), 1, 100, n_workers=3)] == [[0], [1], [2], [3], [4]]
+
+
 def risks_of(base, replaced, unused=None):
     base, replaced = np.asarray(base, dtype=float), np.asarray(replaced, dtype=float)
     return PairedRisks(

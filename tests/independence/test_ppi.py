@@ -169,3 +169,30 @@ def test_too_few_splits_are_not_answered_with_the_test_that_is_used(significance
     with pytest.raises(InvalidInputError, match="makes 1 split, which is too few") as raised:
         PPI(splitter=one, significance=significance).evaluate(X, y, 0)
     assert str(raised.value).endswith(advice)
+
+
+@pytest.mark.parametrize(("n_groups", "test_size", "n_train", "n_test"), [(5, 0.2, 4, 1), (4, 0.6, 1, 3)])
+def test_each_part_of_a_split_needs_two_groups(n_groups, test_size, n_train, n_test):
+    groups = np.arange(24) % n_groups
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    test = PPI(n_splits=5, test_size=test_size)
+    with pytest.raises(InvalidInputError) as raised:
+        test.check(read_table(X, X[:, 0], task="regression", owner="a test", groups=groups))
+    assert str(raised.value) == (
+        f"{n_groups} groups with test_size={test_size} make a train part of {n_train} and a test part of {n_test}; "
+        "each needs at least 2 groups, or all splits are nearly the same. Use another test_size, or "
+        "splitter=LeaveOneGroupOut() with significance='paired-t'."
+    )
+    test.set_params(test_size=0.5).check(
+        read_table(X, X[:, 0], task="regression", owner="a test", groups=groups)
+    )
+
+
+@pytest.mark.parametrize(("fold", "warns"), [(0, True), (1, True), (2, False)])
+def test_only_the_first_fold_says_that_splits_are_not_stratified(recwarn, fold, warns):
+    y = np.array([2] + [0, 1] * 15)
+    X = np.random.default_rng(0).normal(size=(31, 2))
+    table = read_table(X, y, task="classification", owner="a test", categorical_features=[1])
+    asked = PPI(n_splits=5, random_state=0).bind(table, fold=fold, random_state=0)
+    asked.query(0, table.target)
+    assert ["not stratified" in str(one.message) for one in recwarn] == [True] * warns
