@@ -152,8 +152,12 @@ def readers_of(source: str, file: str, names: set[str]) -> list[str]:
         mark
         for _, marks in _functions(ast.parse(source), file)
         for statement, mark in marks.items()
-        if any(getattr(node, "id", getattr(node, "attr", "")) in names for node in ast.walk(statement))
+        if _reads(statement, names)
     ]
+
+
+def _reads(part: ast.AST, names: set[str]) -> bool:
+    return any(getattr(node, "id", getattr(node, "attr", "")) in names for node in ast.walk(part))
 
 
 def is_compiled(function: _Function) -> bool:
@@ -162,12 +166,12 @@ def is_compiled(function: _Function) -> bool:
 
 
 def needs_no_compiler(source: str, line: int) -> bool:
-    """Return whether a line of the engine works in compiled code: that of a kernel, or outside all functions."""
-    around = [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, _Function) and node.lineno <= line <= (node.end_lineno or line)
-    ]
+    """Return whether a line of the engine works in compiled code: of a kernel, or a constant that kernels may read."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, _Function)]
+    around = [node for node in functions if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    if not around:
+        names = constants_of(source, line)
+        around = [node for node in functions if _reads(node, names)]
     return not around or any(map(is_compiled, around))
 
 

@@ -170,6 +170,7 @@ def test_zeros_of_a_sparse_column_stay_zeros():
         (1000 + np.arange(N) / 8, False),
         (5 + np.arange(N) / 7, False),
         (-1000 - np.arange(N) / 7, True),
+        (np.append(900.1, 1900 + np.arange(N) / 7), False),
         (1e308 + 1e306 * np.arange(N), True),
     ],
 )

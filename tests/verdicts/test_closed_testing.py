@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import closed_testing as reference
 
 from ppfs import PPFS
-from ppfs._verdicts.closed_testing import at_least, at_least_among_first, hommel_size
+from ppfs._verdicts.closed_testing import _bound, at_least, at_least_among_first, hommel_size
 from ppfs.exceptions import InvalidInputError
 
 
@@ -44,6 +44,13 @@ def test_a_p_value_on_its_bound_counts_and_one_above_it_does_not():
     """Of two hypotheses with one that is true, the other is false if its p-value is at most half of alpha."""
     assert at_least(np.array([0.025, 1.0]), [0, 1], 0.05) == 1
     assert at_least(np.array([0.0250001, 1.0]), [0, 1], 0.05) == 0
+
+
+def test_rounding_takes_no_further_level():
+    """Four values of three levels each: at least 4 - 3 + 1 are false, although 3 * 0.05 is a bit more than 0.15."""
+    assert 3 * 0.05 / 0.05 > 3
+    assert _bound(np.full(4, 3 * 0.05), 0.05) == 2
+    assert _bound(np.full(4, 3.0001 * 0.05), 0.05) == 1
 
 
 def test_no_hypotheses():

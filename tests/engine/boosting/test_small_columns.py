@@ -22,12 +22,12 @@ def constant_lines(prepared, n_columns):
     return lines
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@pytest.mark.parametrize("n_classes", [0, 2])
+@pytest.mark.parametrize("has_lines", [False, True])
+@settings(derandomize=True, deadline=None, max_examples=15)
 @given(
     seed=st.integers(0, 10**6),
     n_rows=st.sampled_from([12, 45, 90, 330]),
-    n_classes=st.sampled_from([0, 2]),
-    has_lines=st.booleans(),
     is_weighted=st.booleans(),
     parameters=st.fixed_dictionaries(
         {

@@ -1,6 +1,7 @@
 """What compiling a kernel leaves behind, and how its options are compared."""
 
 import gc
+from types import SimpleNamespace
 
 import numba
 import pytest
@@ -11,7 +12,7 @@ from ppfs._engine.jit import (
     kernels,  # noqa: F401  (listens to Numba's compiler)
 )
 from ppfs._engine.jit.compile_time import compilation_ends, compilation_starts
-from ppfs._engine.jit.compiler import QuickFlags
+from ppfs._engine.jit.compiler import KernelLibrary, PartLibrary, QuickFlags
 
 
 @pytest.mark.parametrize("is_on", [True, False])
@@ -82,3 +83,14 @@ def test_compile_time_is_that_of_the_outermost_compilation(monkeypatch):
     compilation_starts()
     compilation_ends()
     assert compile_time.compile_seconds() == (9.5, 5.25)
+
+
+def test_the_code_of_a_kernel_is_optimized_once_as_a_whole():
+    ran = []
+    passes = SimpleNamespace(run=lambda *arguments: ran.append(arguments))
+    for kind in (PartLibrary, KernelLibrary):
+        library = kind.__new__(kind)
+        library._codegen = SimpleNamespace(_module_pass_manager=lambda: (passes, "options"))
+        library._final_module = kind.__name__
+        library._optimize_final_module()
+    assert ran == [("KernelLibrary", "options")]
