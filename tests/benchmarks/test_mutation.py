@@ -271,3 +271,19 @@ def test_objects_of_classes_that_are_made_again_cannot_be_exchanged(script, monk
     assert all(vars(module)[name] is value for name, value in kept.items())
     with pytest.raises(forks.CannotBePutInError):
         forks.put_in("made_up.py", source.replace("1", "2"))
+
+
+@pytest.mark.parametrize(
+    ("n_noticed", "told"),
+    [
+        (92, "92 were noticed at first (92.0 %). Of the other 8, 2 change no answer, so that 93.9 % of"),
+        (91, "The target of 92 % is reached by the second, and missed by the first of these numbers."),
+        (90, "90 were noticed at first (90.0 %). Of the other 10, 2 change no answer, so that 91.8 % of"),
+    ],
+)
+def test_the_page_says_how_many_faults_were_noticed(script, n_noticed, told):
+    tried = [
+        types.SimpleNamespace(key=str(number), outcome="caught" if number < n_noticed else "survived")
+        for number in range(100)
+    ]
+    assert told in script("mutation/render.py").summary("123", tried, {"98", "99"})
