@@ -162,6 +162,9 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             yield from () if value is None else (value,)
         case ast.keyword(arg=name, value=ast.Constant()) if name in _HARMLESS_KEYWORDS:
             return
+        case ast.Call(func=ast.Attribute(attr="reshape")):
+            # Any negative number is the size that is left.
+            yield from (part for part in ast.iter_child_nodes(node) if ast.unparse(part) != "-1")
         case _:
             yield from ast.iter_child_nodes(node)
 

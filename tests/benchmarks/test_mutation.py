@@ -51,6 +51,7 @@ def test_a_small_fault_is_made(operators, source, before, after):
         "assert a < b",
         "x = 'text' + 'more'",
         "for x in zip(a, strict=True): pass",
+        "x = y.reshape(n, -1)",
     ],
 )
 def test_what_decides_nothing_is_left_alone(operators, source):
