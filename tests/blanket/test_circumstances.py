@@ -4,8 +4,10 @@ import importlib
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from blanket.settings_pairs import PAIRS
 from ppfs import PPFS
+from ppfs.blanket._run import content
 from ppfs.blanket._run.circumstances import Circumstances
 from ppfs.blanket._run.content import _version
 from ppfs.exceptions import CheckpointError
@@ -205,3 +208,28 @@ def test_the_parameter_of_an_estimator_is_named_alone(data, tmp_path):
     PPFS(LogisticRegression(), **settings).fit(*data)
     with pytest.raises(CheckpointError, match=r"differs: test.estimator__C: 1.0 there, 2.0 here\. Use"):
         PPFS(LogisticRegression(C=2.0), **settings).fit(*data)
+
+
+def lying_in(folder):
+    return os.path.join(sysconfig.get_path(folder), "made_up", "__init__.py")
+
+
+@pytest.mark.parametrize(
+    ("origin", "folders", "is_callers"),
+    [
+        (lying_in("stdlib"), None, False),
+        (lying_in("purelib"), None, False),
+        (lying_in("platlib"), None, False),
+        (os.path.abspath("made_up.py"), None, True),
+        (None, [os.path.abspath("made_up")], True),
+        (None, [os.path.dirname(lying_in("purelib"))], False),
+        ("built-in", None, False),
+        (None, None, True),
+    ],
+)
+def test_modules_outside_the_folders_of_libraries_are_the_callers(monkeypatch, origin, folders, is_callers):
+    found = SimpleNamespace(origin=origin, submodule_search_locations=folders)
+    monkeypatch.setattr(content, "find_spec", lambda top: found)
+    assert content._is_callers("made_up_and_not_imported") is is_callers
+    monkeypatch.setattr(content, "find_spec", lambda top: None)
+    assert content._is_callers("made_up_and_not_imported") is False

@@ -418,8 +418,7 @@ def test_labels_are_what_a_classifier_of_the_callers_is_fitted_to():
         (100, {"codes": np.zeros((2, 2))}, False), (100, {"groups": np.zeros(2)}, False), (10_001, {}, False),
     ],
 )  # fmt: skip
-def test_joint_growth_is_a_candidate_where_it_takes_seconds(n_rows, given, is_joint, monkeypatch):
-    monkeypatch.setattr(_ppfs_cv, "_JOINT_ROWS", 100)
+def test_joint_growth_is_a_candidate_where_it_takes_seconds(n_rows, given, is_joint):
     table = {
         "is_in_memory": True,
         "is_sparse": False,

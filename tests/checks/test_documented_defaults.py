@@ -1,7 +1,11 @@
 """A default is what the documentation says it is: a change of one has to be a change of both."""
 
+import ast
+import importlib
 import inspect
+import pkgutil
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -26,9 +30,9 @@ WITH_PARAMETERS = [
 ]
 
 
-def documented(one):
-    """Return the defaults that the section on parameters names, as they are spelled."""
-    text = inspect.getdoc(one).split("Parameters\n---", 1)
+def documented(one, section="Parameters"):
+    """Return the defaults that a section names, as they are spelled."""
+    text = (inspect.getdoc(one) or "").split(f"{section}\n---", 1)
     if len(text) < 2:
         return {}
     section = re.split(r"\n\w[\w ]*\n---", text[1])[0]
@@ -68,3 +72,40 @@ def test_every_test_is_bound_to_data_in_the_same_way(one):
     assert [
         (name, own.kind, own.default) for name, own in inspect.signature(one.bind).parameters.items()
     ] == [(name, its.kind, its.default) for name, its in expected.items()]
+
+
+def of_all_modules() -> Iterator[object]:
+    """Yield every function, method and class that the package defines, private ones too."""
+    for module in pkgutil.walk_packages(ppfs.__path__, "ppfs."):
+        if not module.name.endswith("__main__"):
+            try:
+                space = vars(importlib.import_module(module.name))
+            except ImportError:
+                continue  # What needs a library that is not here.
+            own = [one for one in space.values() if getattr(one, "__module__", "") == module.name]
+            yield from own
+            for kind in filter(inspect.isclass, own):
+                yield from (getattr(one, "__func__", one) for one in vars(kind).values())
+
+
+def literal(spelled):
+    """Return the value of a default that is spelled out, and None for one that is described."""
+    try:
+        return (ast.literal_eval(spelled.rstrip(".")),)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def test_the_defaults_of_functions_and_of_fields_are_the_documented_ones():
+    n_compared = 0
+    for one in map(inspect.unwrap, of_all_modules()):
+        told = documented(one, "Attributes" if inspect.isclass(one) else "Parameters")
+        if not told or not (inspect.isclass(one) or inspect.isfunction(one)):
+            continue
+        parameters = inspect.signature(one).parameters
+        for name, spelled in told.items():
+            value = literal(spelled)
+            if name in parameters and value is not None:
+                n_compared += 1
+                assert (one, name, parameters[name].default) == (one, name, *value)
+    assert n_compared > 100

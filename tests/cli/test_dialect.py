@@ -303,3 +303,20 @@ def test_the_first_record_that_is_too_long(text, format, found):
 )
 def test_records_that_are_too_short(text, format, lines):
     assert short_records(text, format) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "sep"),
+    [
+        ("a;b\n" + "1;2\n" * 20 + "3\n", ";"),
+        # More fields count only if more than nine of ten records have them.
+        ("a;b,c,d,e\n" + "1;2,3,4,5\n" * 18 + "1;2\n" * 2, ";"),
+        ("a;b,c,d,e\n" + "1;2,3,4,5\n" * 19 + "1;2\n", ","),
+        ("a;b;c\n" + "1;2;3\n" * 19 + "3\n", ";"),
+        ("ab\n" + "1;2\n" * 20, ";"),
+        ("ab\n" + "1;2\n" * 20 + "1;2;3\n", ","),
+        ("ab\n", ","),
+    ],
+)
+def test_a_separator_divides_nearly_all_records_alike(text, sep):
+    assert _separator(text, '"') == sep

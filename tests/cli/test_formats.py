@@ -203,6 +203,15 @@ def test_bars_are_as_long_as_importances(capsys, monkeypatch, importances, bars)
     assert [line.count("█") for line in lines[4:7]] == bars
 
 
+def test_nothing_but_the_head_of_a_table_is_emphasized(capsys, monkeypatch):
+    """Not even numbers and paths in a sentence, which Rich would color in a terminal."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    lines = printed_table(capsys, monkeypatch, RESULT)
+    assert [number for number, line in enumerate(lines) if "\x1b" in line] == [2]
+
+
 def test_tables_of_nothing(capsys, monkeypatch):
     assert printed_table(capsys, monkeypatch, NONE) == [
         r"t.csv: 0 of 1 columns were selected to predict y\n",

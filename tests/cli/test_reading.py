@@ -307,6 +307,14 @@ def test_a_column_may_be_called_index(file):
     assert (rows.names, rows.time.order) == (["a", "b"], "index")
 
 
+def test_what_was_found_out_about_a_streamed_text_is_noted(file):
+    place = file("a;y\n1,5;2\n2,5;3\n")
+    notes = read(asked(place, stream=True)).notes
+    assert len(notes) == 1
+    assert notes[0].startswith("t.csv: ")
+    assert read(asked(file("a,y\n1,2\n2,3\n"), stream=True)).notes == ()
+
+
 def test_streamed_columns_keep_their_names(tmp_path):
     frame = pd.DataFrame({"a": [1.0, 2.0], "e": [0, 1], "g": [1, 2], "w": [1.0, 2.0], "y": [3, 4]})
     path = tmp_path / "t.parquet"
