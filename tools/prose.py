@@ -32,6 +32,8 @@ _DOCTEST = re.compile(r"^[ ]*(?:>>>|\.\.\.)(?: .*)?$(?:\n(?![ ]*(?:>>>|\"\"\"|$)
 # Tables that a benchmark writes into a page; the wording of the benchmark is checked where it is.
 _WRITTEN = re.compile(r"<!-- ([\w-]+) -->.*?<!-- /\1 -->", flags=re.DOTALL)
 _OFF = re.compile(r"^.*prose: off.*?prose: on.*?$", flags=re.DOTALL | re.MULTILINE)
+# What is left of blanked code. Words may stand any number of spaces apart.
+_SPACES = re.compile(r" {2,}")
 _ALLOWED = re.compile(r"^.*prose: allow.*$", flags=re.MULTILINE)
 
 
@@ -127,7 +129,7 @@ def _comments_and_strings(text: str) -> str:
 
 def check(path: Path, entries: Iterable[Entry]) -> list[Hit]:
     """Return the hits in a file, by line."""
-    prose = prose_of(path, path.read_text(encoding="utf-8"))
+    prose = _SPACES.sub(" ", prose_of(path, path.read_text(encoding="utf-8")))
     hits = [
         Hit(path, prose.count("\n", 0, hit.start()) + 1, " ".join(hit.group().split()), entry.suggestion)
         for entry in entries
