@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NODE := $(VENV)/node_modules
 
-.PHONY: demo test test-portable test-cpus test-private test-systems test-oldest test-pythons test-scale test-browser test-a11y test-gpu docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
+.PHONY: demo test test-portable test-cpus test-private test-systems test-oldest test-pythons test-scale test-slow test-browser test-a11y test-gpu docs notebooks dist test-dist release lint lint-workflows types layers unit doctest paper paper-all clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/ppfs select --dataset wdbc --format table --report report.html
@@ -46,7 +46,12 @@ layers: $(VENV)/test.stamp
 # One thread of linear algebra a worker: the workers already take all cores. Bytecode is kept even where the environment
 # says otherwise: the processes that tests start then compile no sources.
 unit: $(VENV)/test.stamp
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -m "not slow"
+
+# What `unit` leaves out, because quick tests run the same lines: before a release, or after a change of what it names.
+# The targets of test-portable run it too.
+test-slow: $(VENV)/test.stamp
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -m slow
 
 # As other machines run the tests: with the code of other processors, the oldest versions that pyproject.toml allows, and
 # other Pythons, of which those that are not here are named and left out. An hour or two on two cores.

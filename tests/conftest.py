@@ -69,6 +69,13 @@ def small_forests(monkeypatch):
         monkeypatch.setattr(f"ppfs._comparison.comparing.{name}", forest)
 
 
+@pytest.fixture
+def two_repeats(monkeypatch):
+    """Measure sufficiency in two folds, not five: for tests of what is done with it, and of reports that have it."""
+    for name in ("_MOST_FOR_FIVE_FOLDS", "_MOST_FOR_THREE_FOLDS"):
+        monkeypatch.setattr(f"ppfs._verdicts.repeating.{name}", 0)
+
+
 @pytest.fixture(autouse=True)
 def global_random_state_is_untouched(request):
     """Fail any test during which something drew from NumPy's global generator.

@@ -219,6 +219,8 @@ def counts(harness, folder):
     return [replace(record, seconds=0.0) for record in records]
 
 
+# With one process the other tests run the same lines.
+@pytest.mark.slow
 def test_worker_processes_find_the_same(harness, tmp_path):
     command = [sys.executable, FOLDER / "run.py", *small_run(tmp_path / "two", "--replicates", "2")]
     subprocess.run([*command, "--jobs", "2"], check=True, capture_output=True)

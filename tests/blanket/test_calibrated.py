@@ -41,8 +41,8 @@ def test_the_preset_can_be_cloned_and_tuned(table):
     assert clone(preset).fit(*table).blanket_.tolist() == preset.fit(*table).blanket_.tolist()
     tuned = GridSearchCV(
         make_pipeline(PPFS.calibrated(LinearRegression(), random_state=0), LinearRegression()),
-        {"ppfs__alpha": [0.01, 0.1], "ppfs__n_draws": [3, 10]},
-        cv=3,
+        [{"ppfs__alpha": [0.01]}, {"ppfs__n_draws": [3]}],
+        cv=2,
     ).fit(*table)
     assert tuned.best_score_ > 0.5
 
@@ -166,19 +166,19 @@ def test_the_preset_asks_a_panel(table):
 def test_the_preset_finds_weak_effects_among_other_columns():
     """Three equal effects among twenty columns, which a full tree nearly always misses."""
     n_found = 0
-    for seed in range(4):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(200, 20))
         y = X[:, :3].sum(axis=1) + 2.0 * rng.normal(size=200)
         n_found += PPFS.calibrated(random_state=0).fit(X, y).support_[:3].sum()
-    assert n_found >= 10
+    assert n_found >= 5
 
 
 def test_a_grid_search_over_the_estimator_of_the_preset_compares_models(table):
     X, y = table
     steps = make_pipeline(PPFS.calibrated(Ridge(), random_state=0), LinearRegression())
     hopeless = DummyRegressor()  # Predicts the mean, so no column helps and none is selected.
-    search = GridSearchCV(steps, {"ppfs__estimator": [hopeless, Ridge()]}, cv=3, error_score=-1.0)
+    search = GridSearchCV(steps, {"ppfs__estimator": [hopeless, Ridge()]}, cv=2, error_score=-1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert isinstance(search.fit(X, y).best_params_["ppfs__estimator"], Ridge)

@@ -97,7 +97,7 @@ def test_many_columns_of_middling_strength_are_called_as_by_exact_pvalues() -> N
 
 def test_noise_is_called_as_rarely_as_promised_whatever_the_approximation_says() -> None:
     """An approximation that is far too small sends columns of noise into the count: one table of twenty may err."""
-    n_tables = 2000
+    n_tables = 1000
     rng = np.random.default_rng(0)
     n_wrong = 0
     for seed in range(n_tables):
@@ -268,10 +268,10 @@ def test_a_search_that_is_killed_while_it_counts_goes_on_from_there(
 
 
 def test_many_strong_columns_are_found_by_counting_as_by_the_t_test() -> None:
-    """Sixty genes of 600 in 60 patients: what the t-test calls with good reason is called by counting too."""
+    """Thirty genes of 300 in 60 patients: what the t-test calls with good reason is called by counting too."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 600)), rng.permutation(np.arange(60) % 2)
-    X[:, :60] += 1.6 * y[:, np.newaxis]
+    X, y = rng.normal(size=(60, 300)), rng.permutation(np.arange(60) % 2)
+    X[:, :30] += 1.6 * y[:, np.newaxis]
     found = {}
     for exact_tail in (False, True):
         test = CrossFitPPI(LogisticRegression(), exact_tail=exact_tail)
@@ -280,8 +280,8 @@ def test_many_strong_columns_are_found_by_counting_as_by_the_t_test() -> None:
         phase = "exact growth" if exact_tail else "growth"
         found[exact_tail] = {step.feature for step in grown if step.phase == phase}
         assert selector.blanket_.size > 0
-    assert len(found[True] & set(range(60))) >= 57
-    assert len(found[True] ^ found[False]) <= 6
+    assert len(found[True] & set(range(30))) >= 28
+    assert len(found[True] ^ found[False]) <= 3
 
 
 @pytest.mark.parametrize("seed", [0, 15])
@@ -327,15 +327,15 @@ def test_a_feature_of_several_columns_keeps_its_approximate_pvalue() -> None:
 def test_groups_hold_their_level_where_rows_of_a_group_are_alike() -> None:
     """Both the column and the target are constant within groups of rows: only groups may trade places."""
     n_called = 0
-    for seed in range(24):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         groups = np.repeat(np.arange(24), 5)
         X = rng.normal(size=(24, 20))[groups] + 0.1 * rng.normal(size=(120, 20))
         y = rng.permutation(np.arange(24) % 2)[groups]
         selector = PPFS.calibrated(LogisticRegression(), random_state=seed).fit(X, y, groups=groups)
         n_called += selector.blanket_.size > 0
-    # A correct test calls in one of twenty: 6 of 24 or more has a chance of 0.001.
-    assert n_called < 6
+    # A correct test calls in one of twenty: 4 of 12 or more has a chance of 0.002.
+    assert n_called < 4
 
 
 @pytest.mark.parametrize(

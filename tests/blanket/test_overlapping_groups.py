@@ -81,13 +81,14 @@ def test_both_sets_are_kept_if_each_has_its_own_effect():
 
 def test_size_of_a_set_without_an_effect_of_its_own():
     calls = 0
-    for seed in range(60):
+    # 5 % of 30 tables are called by chance, 6 or more with a probability of 0.3 %.
+    for seed in range(30):
         X, noise = genes(100, seed)
         answer = CrossFitPPI("panel", random_state=0).evaluate(
             X, X["c"] + noise, "repair", given=["cycle"], feature_groups=SETS
         )
         calls += answer.pvalue < 0.05
-    assert calls <= 8
+    assert calls <= 5
 
 
 def test_what_is_ambiguous_or_not_possible_is_said():

@@ -74,12 +74,13 @@ def test_members_are_not_asked_about_again_if_none_was_dropped_after_them():
 
 def test_the_preset_keeps_members_given_the_others_that_it_keeps():
     X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[::2, ::2], y[::2]
     fitted = PPFS.calibrated(growth="marginal", random_state=0).fit(X, y)
     blanket = set(fitted.blanket_.tolist())
     last = {
         step.feature: step for step in fitted.trace_ if step.phase == "shrink" and step.feature in blanket
     }
-    assert blanket
+    assert len(blanket) > 1
     assert all(set(step.given) - {x} == blanket - {x} for x, step in last.items())
     assert max(step.pvalue for step in last.values()) <= 0.05
     once = PPFS.calibrated(growth="marginal", second_look=False, random_state=0).fit(X, y)

@@ -228,7 +228,7 @@ def test_of_two_near_copies_one_is_selected():
     useful = rng.normal(size=200)
     X = np.column_stack([*(useful + 0.1 * rng.normal(size=200) for _ in range(2)), rng.normal(size=(200, 3))])
     y = 2 * useful + rng.normal(size=200)
-    stable = StabilitySelection(PPFS.calibrated(), n_pairs=10, random_state=0).fit(X, y)
+    stable = StabilitySelection(PPFS.calibrated(), n_pairs=5, random_state=0).fit(X, y)
     assert stable.support_[:2].sum() >= 1
     assert not stable.support_[2:].any()
 

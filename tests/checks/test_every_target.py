@@ -20,7 +20,7 @@ from ppfs.cli._failures import run
 from ppfs.exceptions import InvalidInputError
 from ppfs.report import Report
 
-pytestmark = pytest.mark.usefixtures("small_forests")
+pytestmark = pytest.mark.usefixtures("small_forests", "two_repeats")
 
 
 def preset(case: TargetCase, **parameters: Any) -> PPFS:

@@ -25,7 +25,7 @@ from ppfs.blanket._steps.questions import Inquiry
 from ppfs.independence import DSeparation
 
 # The rarest fault that is known, sets of at most three columns to condition on, shows in two of them: 59 and 131.
-N_GRAPHS = 140
+N_GRAPHS = 100
 
 SOUND = [
     GrowShrink(),

@@ -33,7 +33,7 @@ SELECTORS = {
     "TIEStar": TIEStar(independence=FisherZ(), random_state=0),
     "SGAI": SGAI(independence=FisherZ(), random_state=0),
     "Stepwise": Stepwise(LinearRegression(), cv=2, random_state=0),
-    "PermutationImportance": PermutationImportance(LinearRegression(), random_state=0),
+    "PermutationImportance": PermutationImportance(LinearRegression(), n_repeats=2, random_state=0),
     "PPIMBR": PPIMBR(LinearRegression(), num_simul=5, p_val_thresh=0.2, random_state=0, n_jobs=1, verbose=0),
 }
 

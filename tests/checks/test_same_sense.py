@@ -13,6 +13,8 @@ from ppfs._trace import as_plain, from_plain
 from ppfs.blanket import IAMB, StabilitySelection
 from ppfs.wrappers import PermutationImportance, Stepwise, SubsetSearch
 
+pytestmark = pytest.mark.usefixtures("two_repeats")
+
 LINEAR = LinearRegression()
 SELECTORS = {
     "PPFS": PPFS(LINEAR, n_splits=8, random_state=0),

@@ -28,7 +28,14 @@ def wide_table(tmp_path_factory):
 
 # Growth by pairs comes first and takes longest: where the signal comes in the shrink phase, it is left out.
 @pytest.mark.parametrize(
-    ("growth", "seconds"), [("auto", 0.0), ("auto", 0.4), ("marginal", 0.8), ("marginal", 1.2)]
+    ("growth", "seconds"),
+    [
+        ("auto", 0.0),
+        ("marginal", 0.8),
+        # Later in the same two phases.
+        pytest.param("auto", 0.4, marks=pytest.mark.slow),
+        pytest.param("marginal", 1.2, marks=pytest.mark.slow),
+    ],
 )
 def test_ctrl_c_during_a_search(wide_table, growth, seconds):
     command = [sys.executable, "-m", "ppfs", "select", str(wide_table), "-t", "y", "--growth", growth]

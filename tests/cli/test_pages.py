@@ -22,20 +22,47 @@ def test_the_page_is_the_commands_own_help():
 
 
 # Joint growth uses boosting, whose bins are others before scikit-learn 1.9.
-@pytest.mark.skipif(
+same_bins = pytest.mark.skipif(
     not are_bins_weighted(), reason="this scikit-learn makes other bins than that of the page"
 )
-def test_the_tour_of_the_quick_start(ppfs, tmp_path, monkeypatch):
+
+
+@pytest.fixture
+def walk(ppfs, tmp_path, monkeypatch):
+    """Run commands of the tour, and compare what they print with the page."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    tour.write_table(tour.PAGE.read_text(encoding="utf-8"))
-    commands = []
-    for arguments, printed in tour.steps(tour.PAGE.read_text(encoding="utf-8")):
-        result = ppfs(*tour.quicker(arguments))
-        assert result.exit_code == 0, result.stderr
-        assert tour.without_times(result.stdout) == tour.without_times(printed), (
-            f"docs/quick-start.md is out of date at {arguments}. Run: python tests/cli/tour.py"
-        )
-        commands.append(arguments[0])
-    assert {"select", "apply", "compare", "explain"} <= set(commands)
-    assert {"kept.csv", "selection.json", "report.html"} <= {path.name for path in tmp_path.iterdir()}
+    page = tour.PAGE.read_text(encoding="utf-8")
+    tour.write_table(page)
+
+    def run(names, quicker):
+        steps = [step for step in tour.steps(page) if step[0][0] in names]
+        assert {arguments[0] for arguments, _ in steps} == names
+        for arguments, printed in steps:
+            result = ppfs(*quicker(arguments))
+            assert result.exit_code == 0, result.stderr
+            assert tour.without_times(result.stdout) == tour.without_times(printed), (
+                f"docs/quick-start.md is out of date at {arguments}. Run: python tests/cli/tour.py"
+            )
+        return {path.name for path in tmp_path.iterdir()}
+
+    return run
+
+
+def without_report(arguments):
+    place = arguments.index("--report") if "--report" in arguments else len(arguments)
+    return arguments[:place] + arguments[place + 2 :]
+
+
+@same_bins
+def test_the_selection_of_the_quick_start(walk):
+    assert {"kept.csv", "selection.json"} <= walk({"select", "apply"}, without_report)
+
+
+# About twenty searches and forests of a hundred trees, for a report and a comparison. test_select.py and
+# test_compare.py run the same commands on small tables.
+@pytest.mark.slow
+@same_bins
+def test_the_tour_of_the_quick_start(walk):
+    files = walk({"select", "apply", "compare", "explain"}, tour.quicker)
+    assert {"kept.csv", "selection.json", "report.html"} <= files

@@ -10,7 +10,7 @@ from ppfs.cli.commands.kept_command import as_arguments, as_values
 from ppfs.cli.commands.select import select as select_command
 from ppfs.independence._predictive import marginal
 
-pytestmark = pytest.mark.usefixtures("small_forests")
+pytestmark = pytest.mark.usefixtures("small_forests", "two_repeats")
 
 
 def test_a_file_is_not_a_checkpoint(ppfs, table):

@@ -90,6 +90,7 @@ def test_groups_of_columns_have_their_copies():
     assert selector.trace_.names == ("rain", "air", "rain_lag2", "air_lag2")
 
 
+@pytest.mark.usefixtures("two_repeats")
 def test_sufficiency_and_report_use_the_copies():
     frame, y = series()
     selector = PPFS.calibrated(random_state=0).fit(frame, y, time="index", lags=[2])

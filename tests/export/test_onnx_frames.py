@@ -69,6 +69,7 @@ def ordinal():
 
 
 LINEAR = {"impute": "median", "random_state": 0}
+QUICK = {"growth": "marginal", "second_look": False}
 
 
 def asked():
@@ -78,8 +79,8 @@ def asked():
 SELECTORS = {
     "PPFS": lambda: PPFS(n_splits=9, **LINEAR),
     "PPFS in folds": lambda: PPFS(n_splits=9, n_folds=2, **LINEAR),
-    "calibrated": lambda: PPFS.calibrated(**LINEAR),
-    "confirmed": lambda: PPFS.calibrated(confirm=0.3, **LINEAR),
+    "calibrated": lambda: PPFS.calibrated(**QUICK, **LINEAR),
+    "confirmed": lambda: PPFS.calibrated(confirm=0.3, **QUICK, **LINEAR),
     "GrowShrink": lambda: GrowShrink(independence=asked()),
     "IAMB": lambda: IAMB(independence=asked()),
     "InterIAMB": lambda: InterIAMB(independence=asked()),

@@ -81,7 +81,7 @@ def by_slice():
 
 
 def searched():
-    return GridSearchCV(by_name(), {"columntransformer__sparse_threshold": [0, 1]}, cv=2)
+    return GridSearchCV(by_name(), {"columntransformer__sparse_threshold": [0]}, cv=2)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def searched():
         by_name,
         by_type,
         by_position,
-        lambda: GridSearchCV(by_name(), {"columntransformer__sparse_threshold": [0, 1]}, cv=2),
+        lambda: GridSearchCV(by_name(), {"columntransformer__sparse_threshold": [0]}, cv=2),
     ],
     ids=["name", "type", "position", "search"],
 )
 def test_a_column_transformer_chooses_among_the_columns_of_a_model(frame, y, make):
-    selector = PPFS(make(), n_splits=8, random_state=0).fit(frame, y)
+    selector = PPFS(make(), n_splits=6, random_state=0).fit(frame, y)
     assert set(selector.get_feature_names_out()) == {"size", "colour"}
     assert any("sees a data frame" in note for note in selector.trace_.notes)
 
@@ -133,7 +133,7 @@ def test_a_lone_column_stays_one(frame, y):
 
 def test_feature_groups_keep_the_names_of_their_columns(frame, y):
     groups = {"both": ["size", "colour"]}
-    selector = PPFS(by_name(), n_splits=8, feature_groups=groups, random_state=0).fit(frame, y)
+    selector = PPFS(by_name(), n_splits=6, feature_groups=groups, random_state=0).fit(frame, y)
     assert selector.get_feature_names_out().tolist() == ["size", "colour"]
 
 
@@ -166,7 +166,7 @@ def test_wrappers_show_frames_too(frame, y, wrapper):
 def test_models_that_impute_take_gaps(frame, y, model):
     gappy = frame[["size", "noise"]].copy()
     gappy.loc[::7, "size"] = np.nan
-    selector = PPFS(model, n_splits=8, random_state=0).fit(gappy, (y > 0).astype(int))
+    selector = PPFS(model, n_splits=6, random_state=0).fit(gappy, (y > 0).astype(int))
     assert selector.get_feature_names_out().tolist() == ["size"]
     assert np.isnan(selector.transform(gappy)).any().all()
 

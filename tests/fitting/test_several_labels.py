@@ -44,7 +44,7 @@ CLASSIFIERS = [
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda model: type(model).__name__)
 def test_any_classifier_of_several_labels_is_taken(classifier):
     X, Y = songs()
-    selector = PPFS(classifier, n_splits=8, random_state=0).fit(X, Y)
+    selector = PPFS(classifier, n_splits=6, random_state=0).fit(X, Y)
     assert sorted(selector.get_feature_names_out()) == ["pitch", "tempo"]
     assert selector.task_ == "classification"
     assert type(classifier).__name__ in selector.trace_.notes[0]
@@ -69,7 +69,7 @@ def test_labels_of_more_than_two_classes_have_an_indicator_each():
         {"mood": np.array(["sad", "calm", "gay"])[mood], "opera": Y["opera"].map({0: "no", 1: "yes"})}
     )
     for model in (RandomForestClassifier(10), "panel"):
-        selector = PPFS(model, n_splits=8, random_state=0).fit(X, text)
+        selector = PPFS(model, n_splits=6, random_state=0).fit(X, text)
         assert sorted(selector.get_feature_names_out()) == ["pitch", "tempo"]
     indicators = np.column_stack([np.eye(3)[mood], Y["opera"]])
     model = LabelProbabilities(RandomForestClassifier(10, random_state=0), (3, 2)).fit(X, indicators)
@@ -98,7 +98,7 @@ def test_each_label_has_a_blanket_on_request():
         "opera": [1],
         "live": [],
     }
-    own = PPFS(MultiOutputClassifier(LogisticRegression()), n_splits=8, random_state=0).fit(X, Y.to_numpy())
+    own = PPFS(MultiOutputClassifier(LogisticRegression()), n_splits=6, random_state=0).fit(X, Y.to_numpy())
     assert own.blankets_[0].tolist() == [0]
     numbers = PPFS.calibrated(random_state=0).fit(X, X[["year", "tempo"]].to_numpy() ** 3)
     # Most important first; at the level of 5 % another column may follow.
@@ -111,7 +111,7 @@ def test_regressors_of_several_outputs_are_taken():
     X, _ = songs()
     numbers = np.column_stack([X["year"] + 1, -X["tempo"]])
     for model in (RandomForestRegressor(10), MultiOutputRegressor(SVR())):
-        selector = PPFS(model, n_splits=8, random_state=0).fit(X, numbers)
+        selector = PPFS(model, n_splits=6, random_state=0).fit(X, numbers)
         assert sorted(selector.get_feature_names_out()) == ["tempo", "year"]
 
 

@@ -23,13 +23,13 @@ class ViaScikitLearnRegressor(HistGradientBoostingRegressor):
 @pytest.fixture(scope="module")
 def wdbc():
     X, y = load_breast_cancer(return_X_y=True)
-    return X[::2, [0, 5, 9, 11, 14, 20, 27]], y[::2]
+    return X[::2, [0, 5, 9, 11, 14, 20]], y[::2]
 
 
 @pytest.fixture(scope="module")
 def diabetes():
     X, y = load_diabetes(return_X_y=True)
-    return X[::2], y[::2]
+    return X[::2, :5], y[::2]
 
 
 def answers(test, X, y, given=(), weights=None):
@@ -76,7 +76,7 @@ def test_conditional_questions_are_answered_as_scikit_learn_does(kind, wdbc, dia
 @pytest.mark.parametrize("kind", [PPI, CrossFitPPI])
 @pytest.mark.parametrize("given", [(), (0, 3)])
 def test_counts_and_amounts_are_boosted_as_scikit_learn_does(loss, task, kind, given, diabetes):
-    X, y = diabetes[0][:, :5], np.round(diabetes[1] / 10.0) + (loss == "gamma")
+    X, y = diabetes[0], np.round(diabetes[1] / 10.0) + (loss == "gamma")
     weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y)) if are_bins_weighted() else None
     for named in (task, "regression"):
         ours, expected = (

@@ -1,9 +1,9 @@
 """A quick look at the level: benchmarks/calibration has the full tables.
 
-The seeds are fixed, so a test that passes once passes always, and chance is no reason for a wide margin. 120 tables are
-enough where a test rejects at most eight of them, or more than eleven, which is 5 % and two standard errors; in between
-180 more decide. A level of 12 % is noticed 95 times in 100 that way, as with 300 tables at once 99 times and with 120
-alone 79 times. The paper's test, which the last test here looks at, is far above that.
+The seeds are fixed, so a test that passes once passes always, and chance is no reason for a wide margin. 60 tables are
+enough where a test rejects at most two of them; of 120, eight, or more than eleven, which is 5 % and two standard
+errors; in between 180 more decide. A level of 12 % is noticed 95 times in 100 that way, as with 300 tables at once 99
+times and with 120 alone 79 times. The paper's test, which the last test here looks at, is far above that.
 """
 
 import numpy as np
@@ -16,7 +16,8 @@ from ppfs.independence import PPI, CrossFitPPI
 
 N_ROWS = 200
 LEVEL = 0.05
-FEW, MANY, CLEARLY = 120, 300, 8
+FIRST, FEW, MANY = 60, 120, 300
+HARDLY_ANY, CLEARLY = 2, 8
 
 
 def most_allowed(n_tables):
@@ -36,7 +37,7 @@ def draw(seed, task, link, effect=0.0):
     return np.column_stack([x, z]), (score + rng.logistic(size=N_ROWS) > 0).astype(int)
 
 
-def n_rejections(test, task, link, effect=0.0, tables=range(FEW)):
+def n_rejections(test, task, link, effect=0.0, *, tables):
     """Count the tables in which x is called dependent given z."""
     pvalues = [
         test.set_params(random_state=seed).evaluate(*draw(seed, task, link, effect), 0, [1]).pvalue
@@ -47,7 +48,10 @@ def n_rejections(test, task, link, effect=0.0, tables=range(FEW)):
 
 def keeps_the_level(test, task, link):
     """Look at a few tables, and at more of them where these leave it open."""
-    n_rejected = n_rejections(test, task, link)
+    n_rejected = n_rejections(test, task, link, tables=range(FIRST))
+    if n_rejected <= HARDLY_ANY:
+        return True
+    n_rejected += n_rejections(test, task, link, tables=range(FIRST, FEW))
     if CLEARLY < n_rejected <= most_allowed(FEW):
         return n_rejected + n_rejections(test, task, link, tables=range(FEW, MANY)) <= most_allowed(MANY)
     return n_rejected <= CLEARLY
@@ -57,7 +61,8 @@ LINEAR = {"classification": LogisticRegression(), "regression": Ridge()}
 TREE = {"classification": DecisionTreeClassifier(), "regression": DecisionTreeRegressor()}
 
 
-@pytest.mark.parametrize("link", ["linear", "curved"])
+# On the curve a test has more to go wrong with.
+@pytest.mark.parametrize("link", [pytest.param("linear", marks=pytest.mark.slow), "curved"])
 @pytest.mark.parametrize("model", [LINEAR, TREE], ids=["linear", "tree"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_cross_fitting_keeps_the_level(task, model, link):
@@ -82,7 +87,7 @@ def test_the_level_is_not_kept_by_never_rejecting(task):
     effect = {"classification": 1.3, "regression": 0.6}[task]
     # The oracle's power is about 0.85 here: 2.8 and more standard errors of the coefficient. What a model of other
     # rows predicts is a noisier function of x than x itself.
-    assert n_rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, range(60)) >= 30
+    assert n_rejections(CrossFitPPI(LINEAR[task]), task, "linear", effect, tables=range(60)) >= 30
 
 
 def test_the_papers_test_does_not_keep_the_level():
@@ -91,12 +96,12 @@ def test_the_papers_test_does_not_keep_the_level():
 
 
 def test_nothing_is_selected_where_there_is_nothing_to_find():
-    """Seven of fifty tables or more would be chosen by a correct procedure once in 100; the seeds are fixed."""
+    """Three of ten tables or more would be chosen by a correct procedure once in 100; the seeds are fixed."""
     chosen = {"paper": 0, "calibrated": 0}
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(100, 50)), rng.integers(0, 2, size=100)
         chosen["paper"] += PPFS(n_splits=10, random_state=seed).fit(X, y).support_.any()
         chosen["calibrated"] += PPFS.calibrated(random_state=seed).fit(X, y).support_.any()
-    assert chosen["paper"] >= 15
-    assert chosen["calibrated"] <= 4
+    assert chosen["paper"] >= 7
+    assert chosen["calibrated"] <= 2

@@ -23,7 +23,11 @@ from ppfs.models import BoostedLinearClassifier, BoostedLinearRegressor
 SMALL_BOOSTING = {"max_iter": 8, "min_samples_leaf": 5}
 
 
-@pytest.fixture(params=["forwards", "backwards", pytest.param("real", marks=pytest.mark.gpu)])
+# Threads of a block in the other order run the same lines; the kernels by themselves are run in both in engine/cuda.
+BACKWARDS = pytest.param("backwards", marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=["forwards", BACKWARDS, pytest.param("real", marks=pytest.mark.gpu)])
 def gpu(request, monkeypatch):
     if request.param == "real":
         return _engine.cuda_device()

@@ -180,7 +180,7 @@ def test_several_devices_take_blocks_in_turn(monkeypatch):
     for place in ("ppfs._engine.cuda.device.cuda_devices", "ppfs._engine.cuda_devices"):
         monkeypatch.setattr(place, lambda: devices)
     X, y = classes()
-    X, y = np.tile(X[:, :6], 20), (y > 0).astype(int)
+    X, y = np.tile(X[:, :6], 10), (y > 0).astype(int)
     for selector in (PPFS(n_splits=12), PPFS(BoostedLinearClassifier(), independence="cross-fit-ppi")):
         expected = selector.set_params(random_state=0, device="cpu", n_jobs=1).fit(X, y).pvalues_
         found = selector.set_params(device="cuda", n_jobs=4).fit(X, y)

@@ -118,6 +118,9 @@ def run(folder, *command):
     )
 
 
+# Processes of processes. test_missing_parts.py runs the lines that only other systems run, `make test-systems` all
+# tests of files and processes.
+@pytest.mark.slow
 @pytest.mark.skipif(
     "os.fork" in inspect.getsource(fork_exec), reason="older versions of joblib call fork on Linux themselves"
 )
@@ -129,6 +132,7 @@ def test_the_library_without_any_of_the_parts(folder):
     assert done.stdout == b"done\n"
 
 
+@pytest.mark.slow
 def test_the_command_line_without_any_of_the_parts(folder):
     flags = ["--test", "paper", "--splits", "5", "--estimator", "sklearn.naive_bayes:GaussianNB", "--quiet"]
     files = ["--save", "s.json", "--output", "kept.csv", "--checkpoint", "run"]

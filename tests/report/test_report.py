@@ -46,6 +46,7 @@ def page(selector):
     return selector.report().html()
 
 
+@pytest.mark.usefixtures("two_repeats")
 def test_the_page_asks_for_nothing_outside_itself(page):
     assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#)""", page)
     assert "@import" not in page
@@ -112,6 +113,7 @@ def test_the_same_fit_gives_the_same_page_but_for_the_date(selector, page):
     assert again.html() == page
 
 
+@pytest.mark.usefixtures("two_repeats")
 def test_other_searches_and_folds_have_reports_too():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
@@ -243,6 +245,7 @@ def test_scores_that_could_not_be_computed_are_explained():
     assert "too few rows" in report.markdown()
 
 
+@pytest.mark.usefixtures("two_repeats")
 @pytest.mark.parametrize("search", [Stepwise(random_state=0), PermutationImportance(random_state=0)])
 def test_columns_without_a_pvalue_are_not_called_kept_by_request(search):
     rng = np.random.default_rng(0)
@@ -253,6 +256,7 @@ def test_columns_without_a_pvalue_are_not_called_kept_by_request(search):
     assert asked_for.count('<span class="p">kept by request</span>') == 1
 
 
+@pytest.mark.usefixtures("two_repeats")
 @pytest.mark.parametrize(
     "made",
     [
@@ -282,6 +286,7 @@ def test_a_selector_without_notes_has_no_heading_for_them():
     assert "Notes" not in report.html()
 
 
+@pytest.mark.usefixtures("two_repeats")
 @pytest.mark.parametrize("made", [PPFS(n_splits=5, random_state=0), PPFS.calibrated(random_state=0)])
 def test_notes_for_readers_leave_out_how_models_were_computed(made):
     rng = np.random.default_rng(0)
@@ -292,6 +297,7 @@ def test_notes_for_readers_leave_out_how_models_were_computed(made):
         assert "task: classification" in text
 
 
+@pytest.mark.usefixtures("two_repeats")
 def test_the_first_sentence_is_about_the_selection_as_a_whole(frame_and_target):
     X, y = frame_and_target
     selector = PPFS.calibrated(random_state=0).fit(X, y)

@@ -252,7 +252,7 @@ def test_matrices_in_pieces(device, dtype, order, monkeypatch):
         "ppfs._engine.cuda.growth.pieces_on", lambda device, X, *_: pieces_on(device, X, 5000)
     )
     rng = np.random.default_rng(0)
-    X = np.asarray(rng.normal(size=(90, 200)), dtype=dtype, order=order)
+    X = np.asarray(rng.normal(size=(90, 60)), dtype=dtype, order=order)
     splits = draw_splits(rng, 90, 7)
     draws = [prepare_columns(rng.integers(0, 3, size=90), 3, splits, TreeRules())] * 2
     found = column_risks_on(device, X, [DeviceTrees.of(device, one) for one in draws])

@@ -9,8 +9,8 @@ import pytest
 import ppfs
 from portable.without import PARTS, run
 
-# Kernels that compile quickly.
-FEW_KERNELS = "tests/engine/tables"
+# They compile quickly.
+FEW_KERNELS = "tests/engine/tables/test_pair_scores.py"
 
 
 def test_one_file_names_them():
@@ -23,7 +23,10 @@ def test_one_file_names_them():
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize("part", PARTS)
+# The same tests pass without each part; `make test-private` runs those of the whole engine.
+@pytest.mark.parametrize(
+    "part", [part if part == "the compiler" else pytest.param(part, marks=pytest.mark.slow) for part in PARTS]
+)
 def test_kernels_pass_without(part):
     """`python tests/portable/without.py` runs all tests of the engine in this way."""
     finished = run(part, [FEW_KERNELS])
