@@ -197,7 +197,16 @@ TARGETS = {
     "rows in groups": _in_groups(),
 }
 
-every_target = pytest.mark.parametrize("case", TARGETS.values(), ids=TARGETS.keys())
+# The tables of "survival" and "ordinal" once more, in another type, whose reading tests/data has quick tests of.
+_SAME_IN_ANOTHER_TYPE = ("survival record", "ordered categories")
+
+every_target = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=[pytest.mark.slow] * (name in _SAME_IN_ANOTHER_TYPE))
+        for name, case in TARGETS.items()
+    ],
+)
 every_target_of_a_file = pytest.mark.parametrize(
     "case",
     [case for case in TARGETS.values() if case.flags is not None],

@@ -236,7 +236,7 @@ def test_data_that_changed_since_are_refused():
 def test_the_selection_is_made_again_in_each_training_part(monkeypatch):
     """On noise a selection from all rows would look good on those same rows."""
     rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(60, 150)), rng.normal(size=60)
+    X, y = rng.normal(size=(60, 60)), rng.normal(size=60)
     selector = PPFS.calibrated(Ridge(), correction=None, random_state=0).fit(X, y)
     assert selector.support_.any()
     found = selector.sufficiency_
