@@ -34,6 +34,7 @@ from ppfs._conventions import OutOfTimeError, Phase, watched_phases
 from ppfs._engine import compile_seconds
 from ppfs._planning import (
     Line,
+    PerQuestion,
     Rates,
     Shrinkage,
     duration,
@@ -283,9 +284,10 @@ def rates_of(name: str, n_rows: int, startup: float) -> dict[str, Any]:
 
 def loaded(rates: dict[str, Any]) -> Rates:
     """Return rates as they were before they were saved."""
-    lines = {name: Line(**rates[name]) for name in ("growth", "shrink_by_rows")}
-    shrink = None if rates["shrink"] is None else Shrinkage(**rates["shrink"])
-    return Rates(**{**rates, **lines, "shrink": shrink})
+    parts: dict[str, Any] = {name: Line(**rates[name]) for name in ("growth", "shrink_by_rows")}
+    parts |= {name: PerQuestion(**rates[name]) for name in ("joint", "look") if name in rates}
+    parts["shrink"] = None if rates["shrink"] is None else Shrinkage(**rates["shrink"])
+    return Rates(**{**rates, **parts})
 
 
 def compared(rates: dict[str, Any]) -> str:

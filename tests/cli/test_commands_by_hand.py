@@ -160,7 +160,7 @@ def test_numbers_that_occur_once_are_no_labels(task):
 )
 def test_some_columns_of_a_file_are_measured(monkeypatch, n_names, n_rows, n_shown):
     names = [f"x{number}" for number in range(n_names)]
-    source = Of(column=lambda name: [int(name[1:])])
+    source = Of(names=names, is_sparse=False, take=lambda columns: np.array([columns]))
     monkeypatch.setattr("ppfs._data.open_source", lambda path: source)
     found = _estimating._some_columns(Of(X="file", names=names, target_values=lambda: range(n_rows)))
     assert found.shape == (1, n_shown)

@@ -66,9 +66,10 @@ class Asked:
     def growth(self):
         return GROWTH, 4.6
 
-    def candidates(self, growth):
+    def candidates(self, growth, n_columns):
         assert growth is GROWTH
-        return np.arange(6), 12
+        self.n_columns = n_columns
+        return np.arange(6), 12, 0.75
 
     def shrink(self, found, n_candidates, budget):
         self.wanted = n_candidates, budget
@@ -115,6 +116,7 @@ def test_rates_are_what_the_runs_say(options, n_candidates, clock, monkeypatch):
         "auto",
     )
     assert (rates.joint, rates.look) == (PerQuestion(1.0, 2.0), PerQuestion(3.0, 4.0))
+    assert (made[0].n_columns, rates.share_counted) == (options.get("n_columns", 12), 0.75)
     assert made[0].wanted == (n_candidates, 10.0)
     assert isinstance(made[0].given[2], np.ndarray)
     monkeypatch.setattr(Asked, "growth", lambda self: (GROWTH, 0.2))
@@ -172,6 +174,22 @@ def test_growth_is_timed_with_few_columns_and_with_as_many_as_take_a_second(
     assert runs._growth_at(np.arange(60))[0] == 1e-7
 
 
+def test_more_columns_are_timed_where_those_took_less_than_half_a_second(monkeypatch):
+    """Small tables are read in another way than large ones: what they take says little about the next column."""
+    runs, sizes = runs_of(100, 1000), []
+
+    def run(columns, **_):
+        n = len(columns)
+        sizes.append(n)
+        seconds = 0.25 if n < 100 else 0.001 * n
+        return seconds, [Phase("growth", n, [Mark(n, seconds, 5 * n)])]
+
+    monkeypatch.setattr(runs, "_run", run)
+    # 8 columns a quarter of a second, so 32 in one, which take a quarter again, so 128, and so all that may be timed.
+    assert runs._growth_at(np.arange(60))[0] == pytest.approx(0.001, rel=0.7)
+    assert sizes == [8, 32, 128, 400]
+
+
 def test_growth_of_a_long_table_is_a_line_through_two_runs(monkeypatch):
     runs, sizes = runs_of(4100, 3), []
 
@@ -198,18 +216,19 @@ def test_as_many_columns_are_looked_at_as_take_two_seconds(monkeypatch):
             seen.append((X.shape, len(y)))
             step = SimpleNamespace
             self.trace_ = [
-                step(feature=0, phase="growth", adjusted_pvalue=0.05),
-                step(feature=1, phase="growth", adjusted_pvalue=0.06),
-                step(feature=2, phase="shrink", adjusted_pvalue=0.0),
-                step(feature=3, phase="growth", adjusted_pvalue=0.0),
+                step(feature=0, phase="growth", pvalue=0.02, adjusted_pvalue=0.05),
+                step(feature=1, phase="growth", pvalue=0.03, adjusted_pvalue=0.06),
+                step(feature=2, phase="shrink", pvalue=0.0, adjusted_pvalue=0.0),
+                step(feature=3, phase="growth", pvalue=1e-6, adjusted_pvalue=0.0),
             ]
 
     monkeypatch.setattr(runs, "_made", lambda alpha: seen.append(alpha) or Search())
-    found, n = runs.candidates(Line(0.0, 0.001))
-    assert (found.tolist(), n) == ([49, 46], 20)
+    # A bound decides about p-values up to 1e-4 over the number of columns.
+    found, n, share = runs.candidates(Line(0.0, 0.001), 100)
+    assert (found.tolist(), n, share) == ([49, 46], 20, 2 / 4)
     assert seen == [1e-300, ((100, 20), 100)]
-    assert runs.candidates(Line(0.0, 10.0))[1] == 8
-    assert runs.candidates(Line(0.0, 1e-9))[1] == 50
+    assert runs.candidates(Line(0.0, 10.0), 101)[1:] == (8, 3 / 4)
+    assert runs.candidates(Line(0.0, 1e-9), 100)[1] == 50
 
 
 def test_the_shrink_phase_is_timed_with_more_candidates_while_there_is_time(clock, monkeypatch):
@@ -318,6 +337,19 @@ def test_a_run_is_timed_from_its_begin_to_its_end(clock, monkeypatch):
     assert asked == [((100, 4), 100, None), ((7, 4), 7, 0.5)]
     monkeypatch.setattr(runs, "_fitted", lambda *_, **__: [])
     assert runs._run(np.arange(4)) == (1e-6, [])
+
+
+def test_a_run_that_compiled_is_timed_again(clock, monkeypatch):
+    runs, left = runs_of(), iter([(0.0, 0.0), (1.0, 2.0), (1.0, 2.0), (1.0, 2.0)])
+    monkeypatch.setattr(measuring._engine, "compile_seconds", lambda: next(left))
+    lengths = iter([5.0, 3.0])
+
+    def fitted(X, y, alpha):
+        clock.now += next(lengths)
+        return []
+
+    monkeypatch.setattr(runs, "_fitted", fitted)
+    assert runs._run(np.arange(4)) == (3.0, [])
 
 
 def test_questions_beside_others_are_timed_only_where_the_search_asks_them(monkeypatch):

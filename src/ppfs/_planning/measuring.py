@@ -22,6 +22,7 @@ from ppfs._planning.imagined import imagined_table
 from ppfs._planning.rates import EXPONENT, Line, PerQuestion, Rates, Shrinkage
 from ppfs.blanket import expected_refits
 from ppfs.exceptions import InvalidInputError
+from ppfs.independence import LARGEST_BOUND
 
 # The largest part of a table that is measured: rows and columns.
 _MOST_ROWS, _MOST_COLUMNS = 4000, 400
@@ -86,10 +87,10 @@ def measure_rates(
     runs = _Runs(selector, X, np.asarray(y))
     startup += runs.load()
     growth, fits_per_column = runs.growth()
-    found, n_looked_at = runs.candidates(growth)
+    n_columns = X.shape[1] if n_columns is None else n_columns
+    found, n_looked_at, share_counted = runs.candidates(growth, n_columns)
     share = found.size / n_looked_at
     if n_candidates is None:
-        n_columns = X.shape[1] if n_columns is None else n_columns
         n_candidates = round(share * n_columns)
         if n_looked_at < n_columns:
             n_candidates = max(n_candidates, min(_CANDIDATES, n_columns))
@@ -113,6 +114,7 @@ def measure_rates(
         joint,
         look,
         getattr(selector, "growth", "marginal"),
+        share_counted,
     )
 
 
@@ -173,20 +175,27 @@ class _Runs:
         return Line.through(self.n_rows, seconds, len(fewer), fewer_seconds), fits
 
     def _growth_at(self, rows: NDArray[np.intp]) -> tuple[float, float]:
-        few = self._columns[:_FEW]
-        few_seconds, _ = self._run(few, rows=rows, alpha=_UNREACHABLE)
-        n = int(
-            np.clip(_GROWTH_SECONDS * len(few) / few_seconds, len(few), min(_MOST_COLUMNS, self.n_sample))
-        )
-        seconds, phases = self._run(self._columns[:n], rows=rows, alpha=_UNREACHABLE)
+        few, most = self._columns[:_FEW], min(_MOST_COLUMNS, self.n_sample)
+        seconds = few_seconds = self._run(few, rows=rows, alpha=_UNREACHABLE)[0]
+        n = len(few)
+        while True:
+            # Columns cost less where there are many: more of them may fit into the time.
+            n = int(np.clip(_GROWTH_SECONDS * n / seconds, n, most))
+            seconds, phases = self._run(self._columns[:n], rows=rows, alpha=_UNREACHABLE)
+            if n == most or seconds > _GROWTH_SECONDS / 2:
+                break
         in_growth = sum(phase.seconds for phase in phases)
         per_column = in_growth / n
         if n > len(few):
             per_column = max(per_column, (seconds - few_seconds) / (n - len(few)))
         return max(per_column, 1e-7), sum(phase.n_fits for phase in phases) / n
 
-    def candidates(self, growth: Line) -> tuple[NDArray[np.intp], int]:
-        """Return columns that become candidates, and how many columns were looked at."""
+    def candidates(self, growth: Line, n_columns: int) -> tuple[NDArray[np.intp], int, float]:
+        """Return columns that become candidates, how many columns were looked at, and the share that is counted.
+
+        The p-values of the others are so small that a bound decides about them in a table of `n_columns`. Where few
+        candidates were found the share is drawn towards a half.
+        """
         # All columns, if there is time: candidates may be rare.
         n = int(np.clip(2 * _GROWTH_SECONDS / growth.at(len(self._all_y)), _FEW, self.n_sample))
         columns = self._columns[:n]
@@ -195,11 +204,12 @@ class _Runs:
             warnings.simplefilter("ignore")
             search.fit(_taken(self._all_X, None, columns), self._all_y)
         found = {
-            step.feature
+            step.feature: step.pvalue
             for step in search.trace_
             if step.phase == "growth" and step.adjusted_pvalue <= self._selector.alpha
         }
-        return columns[sorted(found)], n
+        n_counted = sum(pvalue > LARGEST_BOUND / n_columns for pvalue in found.values())
+        return columns[sorted(found)], n, (n_counted + 1) / (len(found) + 2)
 
     def shrink(
         self, found: NDArray[np.intp], n_candidates: int, budget: float
@@ -303,11 +313,13 @@ class _Runs:
     def _run(
         self, columns: NDArray[np.intp], *, rows: NDArray[np.intp] | None = None, alpha: float | None = None
     ) -> tuple[float, list[Phase]]:
-        """Fit to a part of the table; return the CPU seconds, and those of the phases."""
+        """Fit to a part of the table; return the CPU seconds, and those of the phases, without compiling."""
         rows = self._rows if rows is None else rows
-        started = time.process_time()
-        phases = self._fitted(_taken(self._all_X, rows, columns), self._all_y[rows], alpha=alpha)
-        return max(time.process_time() - started, 1e-6), phases
+        while True:
+            started, compiled = time.process_time(), _engine.compile_seconds()
+            phases = self._fitted(_taken(self._all_X, rows, columns), self._all_y[rows], alpha=alpha)
+            if _engine.compile_seconds() == compiled:
+                return max(time.process_time() - started, 1e-6), phases
 
     def _fitted(
         self, X: Any, y: NDArray[Any], limit: float = np.inf, alpha: float | None = None

@@ -196,6 +196,9 @@ class Rates:
 
     mode : str
         The search's parameter `growth`.
+
+    share_counted : float
+        The share of the candidates whose p-values are counted; those of the others are bounded.
     """
 
     startup: float
@@ -214,6 +217,7 @@ class Rates:
     joint: PerQuestion = PerQuestion()
     look: PerQuestion = PerQuestion()
     mode: str = "marginal"
+    share_counted: float = 1.0
 
     def n_beside(self, n_rows: int, n_columns: int) -> tuple[int, int]:
         """Return how many questions joint growth asks, and how many a second look."""
@@ -230,7 +234,7 @@ class Rates:
             or self.mode == "joint"
         ):
             return 0.0
-        return expected_refits(n_candidates, n_columns, self.correction, self.alpha)
+        return self.share_counted * expected_refits(n_candidates, n_columns, self.correction, self.alpha)
 
     def growth_ratio(self, n_rows: int) -> float:
         """Return how many times as long growth takes as in the table that was measured."""

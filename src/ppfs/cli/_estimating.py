@@ -105,5 +105,6 @@ def _some_columns(data: Input) -> Any:
     source = open_source(data.X)
     affordable = max(50, _MOST_BYTES // (8 * len(data.target_values())))
     n = min(_MOST_COLUMNS, affordable, len(data.names))
-    places = np.linspace(0, len(data.names) - 1, n).astype(int)
-    return pd.DataFrame({data.names[place]: source.column(data.names[place]) for place in places.tolist()})
+    names = [data.names[place] for place in np.linspace(0, len(data.names) - 1, n).astype(int).tolist()]
+    values = source.take([source.names.index(name) for name in names])
+    return pd.DataFrame(values.toarray() if source.is_sparse else values, columns=names)

@@ -15,6 +15,7 @@ from ppfs.independence._predictive.ppi import PPI, PPI_CONSTRAINTS
 from ppfs.independence._predictive.predictive_test import PredictiveTest
 from ppfs.independence._predictive.residuals.functions import SHARE_OF_THE_LINE
 from ppfs.independence._predictive.screening import EFFECTIVE_VIEWS
+from ppfs.independence._predictive.tail_bound import LARGEST_BOUND
 from ppfs.independence._rearrangements import CountedRearrangements, ExactTail, Rearrangements
 from ppfs.independence._test import IndependenceTest
 

@@ -88,7 +88,7 @@ class ColumnSource(ABC):
             raise InvalidInputError(
                 f"{self.path} has no column {name!r}. Its first columns are {self.names[:5]}."
             )
-        values = self.take([list(self.names).index(name)])
+        values = self.take([self.names.index(name)])
         return np.asarray(values.toarray() if self.is_sparse else values).ravel()
 
     def identity(self) -> str:

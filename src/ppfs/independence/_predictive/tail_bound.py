@@ -27,8 +27,8 @@ from ppfs._conventions import Floats
 from ppfs.independence._predictive.problem import Problem
 from ppfs.independence._predictive.screening import lines_and_ranks
 
-# The bound is used for p-values below this, over the number of columns: far below what any correction asks for.
-_CERTAIN = 1e-4
+#: The bound is used for p-values below this, over the number of columns: far below what any correction asks for.
+LARGEST_BOUND = 1e-4
 
 # The values and the ranks of a column, each in two directions, may be large by chance.
 _N_WAYS = 4
@@ -71,7 +71,7 @@ class TailBound:
         cls, columns: NDArray[Any], contrasts: Sequence[NDArray[np.intp]], outputs: Floats, n_features: int
     ) -> TailBound:
         """Prepare the bounds of some columns, given as rows, of a table with `n_features` columns."""
-        return cls(lines_and_ranks(columns), contrasts, outputs, _CERTAIN / n_features)
+        return cls(lines_and_ranks(columns), contrasts, outputs, LARGEST_BOUND / n_features)
 
     def pvalues(self, owners: NDArray[np.intp], sources: NDArray[np.intp]) -> Floats:
         """Return the bounds of arrangements; 1 where they exceed the level.
