@@ -49,7 +49,7 @@ unit: $(VENV)/test.stamp
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 # What `unit` leaves out, because quick tests run the same lines: before a release, or after a change of what it names.
-# The targets of test-portable run it too.
+# Targets of test-portable that run whole folders run it too.
 test-slow: $(VENV)/test.stamp
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -m slow
 

@@ -91,8 +91,8 @@ NULL_LEVEL = 0.05 / (4 * len(ESTIMATORS))
 
 TESTS = {
     # The corrected t test holds its level; the paper's would reject more true nulls.
-    "PPI": lambda model: PPI(model, n_splits=8, significance="corrected-t", random_state=0),
-    "CrossFitPPI": lambda model: CrossFitPPI(model, n_folds=3, n_draws=3, random_state=0),
+    "PPI": lambda model: PPI(model, n_splits=6, significance="corrected-t", random_state=0),
+    "CrossFitPPI": lambda model: CrossFitPPI(model, n_folds=3, n_draws=2, random_state=0),
 }
 
 

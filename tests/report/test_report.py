@@ -26,6 +26,12 @@ pytestmark = pytest.mark.usefixtures("small_forests")
 HOSTILE = "<script>alert(1)</script>"
 
 
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Leave out the plots of a page, whose drawing takes most of the time: for tests of its words."""
+    monkeypatch.setattr("ppfs.report._report.pictures_of", lambda selector: [])
+
+
 @pytest.fixture(scope="module")
 def selector():
     rng = np.random.default_rng(0)
@@ -90,6 +96,7 @@ def test_markdown_keeps_names_on_one_line_and_in_one_cell(selector):
     assert HOSTILE not in text
 
 
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize(("name", "start"), [("r.html", "<!doctype"), ("r.json", "{"), ("r.md", "# ")])
 def test_the_ending_of_a_file_decides_the_way(selector, tmp_path, name, start):
     where = selector.report().save(tmp_path / name)
@@ -101,6 +108,7 @@ def test_another_ending_is_refused_with_those_that_work(selector, tmp_path):
         selector.report().save(tmp_path / "report.pdf")
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_notebook_shows_the_page_in_a_frame_of_its_own(selector):
     shown = selector.report()._repr_html_()
     assert shown.startswith("<iframe srcdoc=")
@@ -132,6 +140,7 @@ def test_nothing_selected_is_said_in_words():
     assert "no column was selected" in report.html()
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_command_that_made_it_can_be_given(selector):
     assert "ppfs select data.csv" in Report(selector, command="ppfs select data.csv").html()
 
@@ -155,6 +164,7 @@ def test_p_alone_is_that_of_growth_with_its_correction():
     assert columns["marginal_pvalue"][kept] != columns["pvalue"][kept]
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_held_out_rows_are_in_every_way_of_writing():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
@@ -177,6 +187,7 @@ def test_every_row_has_its_questions(selector, page):
     assert len(explanations) == 4
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_scores_come_with_the_selection_repeated_inside_the_folds(monkeypatch):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
@@ -210,6 +221,7 @@ def test_scores_come_with_the_selection_repeated_inside_the_folds(monkeypatch):
     assert "ppfs select data.csv" in page
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_date_and_code_to_repeat_are_there(selector, page):
     assert re.search(r"<dt>date</dt><dd>\d{4}-\d\d-\d\d</dd>", page)
     assert "selector = PPFS(n_splits=10, random_state=0).fit(X, y)" in page
@@ -245,7 +257,7 @@ def test_scores_that_could_not_be_computed_are_explained():
     assert "too few rows" in report.markdown()
 
 
-@pytest.mark.usefixtures("two_repeats")
+@pytest.mark.usefixtures("no_pictures", "two_repeats")
 @pytest.mark.parametrize("search", [Stepwise(random_state=0), PermutationImportance(random_state=0)])
 def test_columns_without_a_pvalue_are_not_called_kept_by_request(search):
     rng = np.random.default_rng(0)
@@ -279,6 +291,7 @@ def test_the_code_of_a_report_makes_the_same_search(made):
     assert repr(space["selector"].get_params(deep=False)) == repr(expected.get_params(deep=False))
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_selector_without_notes_has_no_heading_for_them():
     X = np.random.default_rng(0).normal(size=(80, 3))
     report = StabilitySelection(PPFS(n_splits=5), n_pairs=1, random_state=0).fit(X, X[:, 0] > 0).report()
@@ -286,7 +299,7 @@ def test_a_selector_without_notes_has_no_heading_for_them():
     assert "Notes" not in report.html()
 
 
-@pytest.mark.usefixtures("two_repeats")
+@pytest.mark.usefixtures("no_pictures", "two_repeats")
 @pytest.mark.parametrize("made", [PPFS(n_splits=5, random_state=0), PPFS.calibrated(random_state=0)])
 def test_notes_for_readers_leave_out_how_models_were_computed(made):
     rng = np.random.default_rng(0)
@@ -309,6 +322,7 @@ def test_the_first_sentence_is_about_the_selection_as_a_whole(frame_and_target):
     assert str(selector.sufficiency_).split(":")[0] in report.markdown()
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_report_can_do_without_it(frame_and_target):
     X, y = frame_and_target
     selector = PPFS(n_splits=10, random_state=0).fit(X, y)

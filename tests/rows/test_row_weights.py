@@ -21,6 +21,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, ChiSquared, CrossFitPPI, FisherZ, GSquared, LikelihoodRatio
 
 N_ROWS = 80
+FEW = {PPI: {"n_splits": 8, "random_state": 0}, CrossFitPPI: {"n_folds": 3, "random_state": 0}}
 CLASS_WEIGHTS = [None, "balanced", {0: 1.0, 1: 7.5}, {1: 0.25}]
 
 
@@ -71,7 +72,7 @@ def test_risks_are_weighted_means_of_weighted_models(X, y, class_weight):
 @pytest.mark.parametrize("make", [PPI, CrossFitPPI])
 @pytest.mark.parametrize("n_draws", [1, 3])
 def test_class_weights_in_engine_and_generic_path_agree(X, y, class_weight, make, n_draws):
-    settings = {"class_weight": class_weight, "n_draws": n_draws, "loss": "log-loss", "random_state": 0}
+    settings = {"class_weight": class_weight, "n_draws": n_draws, "loss": "log-loss", **FEW[make]}
     table = read_table(X, y, task="auto", owner=make())
     engine, generic = (make(model, **settings).bind(table) for model in (None, TwinTreeClassifier()))
     assert "engine" in engine.notes()[0].split(":")[0]
@@ -85,7 +86,7 @@ def test_class_weights_in_engine_and_generic_path_agree(X, y, class_weight, make
 @pytest.mark.parametrize("class_weight", CLASS_WEIGHTS[1:])
 @pytest.mark.parametrize("make", [PPI, CrossFitPPI])
 def test_class_weights_of_linear_growth_agree_with_the_generic_path(X, y, class_weight, make):
-    settings = {"class_weight": class_weight, "n_draws": 2, "random_state": 0}
+    settings = {"class_weight": class_weight, "n_draws": 2, **FEW[make]}
 
     class Other(LogisticRegression):
         """Not the class that growth at once knows."""
