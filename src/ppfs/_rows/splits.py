@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
 from ppfs._conventions import integer_seed, seeded_state, stream, warn_caller
 from ppfs._data import TimeOrder
 from ppfs._rows.folds import divide_into_folds, every_class_has
+from ppfs._rows.shuffles import divider
 from ppfs.exceptions import InvalidInputError, StratificationWarning
 
 Stratify = bool | Literal["auto"]
@@ -84,14 +84,11 @@ def draw_splits(
         Leaves the rows around a test part out of its train part.
     """
     _require_room(n_rows, n_splits, n_draws, test_size)
+    divided = divider(n_rows, labels, groups, test_size)
     splits = []
     for number in range(n_splits):
         generator = stream(entropy, fold, number)
-        shuffle = ShuffleSplit if labels is None else StratifiedShuffleSplit
-        if groups is not None:
-            shuffle = GroupShuffleSplit
-        divider = shuffle(n_splits=1, test_size=test_size, random_state=seeded_state(integer_seed(generator)))
-        train, test = next(divider.split(np.empty((n_rows, 0)), labels, groups))
+        train, test = divided(seeded_state(integer_seed(generator)))
         train = train if time is None else time.apart(train, test)
         splits.append(with_draws(train, test, generator, n_draws))
     return splits
