@@ -6,15 +6,8 @@ from checks.recorded import Record, shown
 from reference.made_columns import given_columns
 
 from ppfs.independence._predictive.residuals import leftovers
-from ppfs.independence._predictive.residuals.index import (
-    Features,
-    Index,
-    best_steps,
-    cross_fitted,
-    of_pair,
-    of_sum,
-    ridge,
-)
+from ppfs.independence._predictive.residuals.curves import BY_ALL, BY_BLOCKS, fits_of
+from ppfs.independence._predictive.residuals.index import Features, Index, best_steps, learned_sum
 from ppfs.independence._predictive.residuals.leftovers import SecondLook, is_class
 from ppfs.independence._predictive.residuals.regressions import Regressions
 from ppfs.independence._predictive.residuals.regressors import GivenColumn
@@ -43,23 +36,18 @@ def test_indices_are_on_record(n_rows):
     response = np.tanh(2.0 * values[:, 0] + values[:, 1]) + 0.3 * rng.normal(size=n_rows)
     features = Features(values)
 
-    def summed(block):
-        return of_sum(features, response, block).learned(response, block)
-
-    def alone(block):
-        return Index(values[:, 0], Features(np.empty((n_rows, 0)))).learned(response, block)
-
+    fits = fits_of(n_rows, BY_BLOCKS + BY_ALL)
+    alone = Index(values[:, 0], Features(np.empty((n_rows, 0))))
     found = {}
-    for name, learn in {"sum": summed, "alone": alone}.items():
-        index, curve = learn(None)
-        found[name] = [shown(index), shown(curve(index)), shown(curve.slopes), curve.error]
-        found[name] += [shown(curve(np.array([-99.0, -0.3, 0.4, 99.0])))]
-        found[name] += [shown(part) for part in cross_fitted(learn, n_rows)]
-    found["start only"] = shown(of_sum(features, response, 2).learned(response, 2, most_changes=0)[0])
-    found["one change"] = shown(of_sum(features, response, 2).learned(response, 2, most_changes=1)[0])
-    for number, index in enumerate(of_pair(values[:, 0], values[:, 1])):
-        learned, curve = index.learned(response, None)
-        found[f"pair {number}"] = [shown(index.start), index.error(response), shown(learned), curve.error]
+    for name, learned in {
+        "sum": learned_sum(features, response, fits),
+        "alone": alone.learned(response, fits),
+    }.items():
+        found[name] = [
+            shown(part) for part in (learned.index[-1], learned.fitted[-1], *learned.of_rows(fits))
+        ]
+    for name, most_changes in {"start only": 0, "one change": 1}.items():
+        found[name] = shown(learned_sum(features, response, fits, most_changes).index[2])
     found["steps"] = shown(best_steps(response, values[:, 0]))
     RECORD.check(f"index: {n_rows}", found)
 
@@ -70,28 +58,12 @@ def test_indices_of_more_columns_than_rows_are_on_record():
     response = values[:, :5].sum(axis=1) + rng.normal(size=30)
     features = Features(values)
 
-    def learn(block):
-        return of_sum(features, response, block).learned(response, block)
-
-    found = [shown(features.predicted(response, None)), *map(shown, cross_fitted(learn, 30))]
-    slopes = np.linspace(0.5, 2.0, 30)
-    found += [shown(features.predicted(response, None, slopes)), shown(learn(None)[0])]
+    fits = fits_of(30, BY_BLOCKS + BY_ALL)
+    learned, slopes = learned_sum(features, response, fits), np.linspace(0.5, 2.0, 30)
+    found = [shown(features.predicted(response, fits)[-1]), *map(shown, learned.of_rows(fits))]
+    changes = features.changes(fits.weights * response, np.broadcast_to(slopes, fits.weights.shape), fits)
+    found += [shown(changes[-1]), shown(learned.index[-1])]
     RECORD.check("index: wide", found)
-
-
-@pytest.mark.parametrize("n_columns", [3, 29, 30, 31])
-def test_ridge_regression_from_rows_is_that_from_columns(n_columns):
-    rng = np.random.default_rng(0)
-    values, response = rng.normal(size=(30, n_columns)), rng.normal(size=30)
-    found = Features(values).predicted(response, None)
-    np.testing.assert_allclose(found, values @ ridge(values, response, 0.9), rtol=1e-8)
-    slopes = np.linspace(0.5, 2.0, 30)
-    scaled = slopes[:, np.newaxis] * values
-    expected = values @ ridge(scaled, response, 1e-12, 0.03)
-    np.testing.assert_allclose(Features(values).predicted(response, None, slopes), expected, rtol=1e-6)
-    penalty = 2.0 + 0.5 * (values**2).sum() / n_columns
-    exact = np.linalg.solve(values.T @ values + penalty * np.eye(n_columns), values.T @ response)
-    np.testing.assert_allclose(ridge(values, response, 2.0, 0.5), exact, rtol=1e-8)
 
 
 @pytest.mark.parametrize("n_rows", [9, 10, 11, 12, 250, 300])
@@ -123,8 +95,9 @@ def test_curves_of_few_values_are_on_record():
     response = rng.normal(size=45)
     for n_values in (1, 2, 3, 8):
         index = (np.arange(45) % n_values).astype(float)
-        learned, curve = Index(index, Features(np.empty((45, 0)))).learned(response, None)
-        RECORD.check(f"curve: {n_values}", [shown(learned), shown(curve.fitted), curve.error])
+        learned = Index(index, Features(np.empty((45, 0)))).learned(response, fits_of(45, BY_ALL))
+        error = float(((response - learned.fitted[0]) ** 2).sum())
+        RECORD.check(f"curve: {n_values}", [shown(learned.index[0]), shown(learned.fitted[0]), error])
 
 
 LOOKS = {

@@ -9,14 +9,15 @@ from scipy import stats
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import index as index_module
 from ppfs.independence._predictive.residuals import leftovers
+from ppfs.independence._predictive.residuals.curves import BY_ALL, BY_BLOCKS, Hats, fits_of
 from ppfs.independence._predictive.residuals.functions import PRODUCTS, functions_of
-from ppfs.independence._predictive.residuals.index import Features, _Curve, best_steps, cross_fitted, of_sum
+from ppfs.independence._predictive.residuals.index import Features, best_steps, learned_sum
 from ppfs.independence._predictive.residuals.leftovers import Divisions, SecondLook, _shapes
 from ppfs.independence._predictive.residuals.regressors import (
     GivenColumn,
     design_of,
     settled,
-    smallest_unit,
+    smallest_units,
     together,
 )
 from ppfs.independence._predictive.residuals.smoother import Smoother
@@ -121,10 +122,8 @@ def test_what_is_kept_of_features_does_not_change_what_is_learned(n_columns, mon
     responses += np.tanh(values.sum(axis=1, keepdims=True))
 
     def learned(features, response):
-        def learn(block):
-            return of_sum(features, response, block).learned(response, block)
-
-        return [*cross_fitted(learn, 90), learn(None)[0]]
+        found = learned_sum(features, response, fits_of(90, BY_BLOCKS + BY_ALL))
+        return [found.index, found.fitted]
 
     kept = Features(values)
     found = [learned(kept, response) for response in responses.T]
@@ -161,10 +160,15 @@ def test_steps_leave_a_share_of_the_rows_on_either_side():
         assert index[step == 1.0].max() < index[step == 0.0].min()
 
 
+def _curves(index, response):
+    return Hats(index[np.newaxis], fits_of(index.size, BY_ALL)).curves(response)
+
+
 def test_a_curve_of_two_values_goes_through_their_means():
     index, response = np.repeat([0.0, 5.0], [20, 40]), np.random.default_rng(0).normal(size=60)
     means = response[:20].mean(), response[20:].mean()
-    np.testing.assert_allclose(index_module._Curve(index, response).fitted, np.repeat(means, [20, 40]))
+    found = _curves(index, response).fitted[0]
+    np.testing.assert_allclose(found, np.repeat(means, [20, 40]))
 
 
 def test_functions_of_a_feature_vary_but_for_products_which_keep_their_places():
@@ -239,25 +243,25 @@ def test_rounding_errors_of_an_index_decide_nothing(n_values):
     rng = np.random.default_rng(0)
     index = rng.normal(size=n_values)[rng.integers(n_values, size=90)]
     response = np.cos(2.0 * index) + 0.1 * rng.normal(size=90)
-    curve = _Curve(index, response)
+    curve = _curves(index, response)
     for seed in (1, 2):
         other = _with_rounding_errors(index, seed)
-        again = _Curve(other, response)
-        np.testing.assert_allclose(again(other), curve(index), rtol=1e-9)
+        again = _curves(other, response)
+        np.testing.assert_allclose(again.fitted, curve.fitted, rtol=1e-9)
         np.testing.assert_allclose(again.slopes, curve.slopes, rtol=1e-9)
         np.testing.assert_allclose(
-            _shapes(response, other, again.fitted), _shapes(response, index, curve.fitted), rtol=1e-9
+            _shapes(response, other, again.fitted[0]), _shapes(response, index, curve.fitted[0]), rtol=1e-9
         )
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 3e150])
 def test_settled_values_keep_ten_digits_of_their_range(scale):
     values = np.random.default_rng(1).normal(size=50) * scale
-    found = settled(values, smallest_unit(values))
+    found = settled(values, smallest_units(np.ptp(values)))
     np.testing.assert_allclose(found, values, rtol=0.0, atol=2.0**-36 * np.ptp(values))
-    assert settled(found, smallest_unit(values)).tolist() == found.tolist()
+    assert settled(found, smallest_units(np.ptp(values))).tolist() == found.tolist()
 
 
 def test_equal_values_are_settled_as_they_are():
     values = np.full(5, 7.25)
-    assert settled(values, smallest_unit(values)).tolist() == values.tolist()
+    assert settled(values, smallest_units(np.ptp(values))).tolist() == values.tolist()

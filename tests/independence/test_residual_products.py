@@ -13,6 +13,7 @@ from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import regressors
 from ppfs.independence._predictive.residuals import residual_products as products_module
 from ppfs.independence._predictive.residuals import smoother as smoother_module
+from ppfs.independence._predictive.residuals.curves import fits_of
 from ppfs.independence._predictive.residuals.functions import (
     CURVES,
     PRODUCTS,
@@ -488,14 +489,19 @@ def test_both_systems_of_ridge_regression_agree(n_columns, block):
     rng = np.random.default_rng(0)
     values, response = rng.normal(size=(30, n_columns)), rng.normal(size=30)
     seen = np.arange(30) % 5 != (5 if block is None else block)
-    slopes = rng.normal(size=30)[seen]
+    slopes = rng.normal(size=30)
     slopes[:3] = 0.0
-    features = Features(values)
+    features, fits = Features(values), fits_of(30, (block,))
     for of_rows, penalty in ((None, 0.03 * seen.sum()), (slopes, None)):
-        design = values[seen] * (1.0 if of_rows is None else of_rows[:, np.newaxis])
+        design = values[seen] * (1.0 if of_rows is None else of_rows[seen, np.newaxis])
         penalty = penalty or 0.03 * (design**2).sum() / n_columns
         normal = design.T @ design + penalty * np.eye(n_columns)
         expected = values @ np.linalg.solve(normal, design.T @ response[seen])
         for _ in range(2):
-            found = features.predicted(response[seen], block, of_rows)
+            if of_rows is None:
+                [found] = features.predicted(response, fits)
+            else:
+                [found] = features.changes(
+                    np.where(seen, response, 0.0)[np.newaxis], of_rows[np.newaxis], fits
+                )
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ppfs._conventions import Floats
-from ppfs.independence._predictive.residuals.regressors import settled, smallest_unit, unit
+from ppfs.independence._predictive.residuals.curves import BY_ALL, MOST_KNOTS, Curves, Fits, Hats, fits_of
+from ppfs.independence._predictive.residuals.regressors import unit
 from ppfs.independence._predictive.residuals.smoother import BLOCKS
-
-# A curve is linear between knots, one for every _ROWS_PER_KNOT rows; its bends are penalized by this share of the rows
-# between two knots.
-_FEWEST_KNOTS, _MOST_KNOTS, _ROWS_PER_KNOT, _BENDS = 6, 24, 15, 0.03
 
 # An index is improved until the error falls by less than this share, and at most this often; the penalty of a change
 # is this share of the mean square.
@@ -29,90 +26,13 @@ _PENALTY = 0.03
 # Steps of an index have this many rows on either side, or this share of the rows.
 _STEPS, _FEWEST_ROWS, _LEAST_SHARE = 3, 5, 0.02
 
-# Of features with at most this many values, what all responses share is kept: up to 40 MiB.
-_MOST_KEPT = 2**20
-
-# From the block of rows that is left out, or None, to an index of all rows and a curve of it.
-Learn = Callable[[int | None], tuple[Floats, Callable[[Floats], Floats]]]
-
-
-class _Curve:
-    """A piecewise linear curve of an index, fitted to a response by penalized least squares.
-
-    Attributes
-    ----------
-    error : float
-        The sum of squares that it leaves.
-
-    fitted : ndarray of shape (n_rows,)
-        The heights at the values that it was fitted to.
-    """
-
-    def __init__(self, index: Floats, response: Floats) -> None:
-        self._unit = smallest_unit(index)
-        index = settled(index, self._unit)
-        n_knots = min(max(index.size // _ROWS_PER_KNOT, _FEWEST_KNOTS), _MOST_KNOTS)
-        knots = np.sort(index)[_evenly(index.size, n_knots)]
-        differs = knots[1:] != knots[:-1]
-        if not differs.all():
-            knots = knots[np.concatenate([[True], differs])]
-        if knots.size < 2:
-            knots = np.array([knots[0], knots[0] + 1.0])
-        self._knots, k = knots, knots.size
-        self._widths = knots[1:] - knots[:-1]
-        place, above = self._placed(index)
-        # Where the values that it was fitted to are.
-        self._place = place
-        below = 1.0 - above
-        # The normal equations of hat functions, which overlap with their neighbors only.
-        gram = _roughness(index.size, k).copy()
-        gram.flat[:: k + 1] += np.bincount(place, below**2, k) + np.bincount(place + 1, above**2, k)
-        beside = np.bincount(place, below * above, k)[: k - 1]
-        gram.flat[1 :: k + 1] += beside
-        gram.flat[k :: k + 1] += beside
-        moments = np.bincount(place, below * response, k) + np.bincount(place + 1, above * response, k)
-        self._heights: Floats = np.linalg.solve(gram, moments)
-        self.fitted = self._at(place, above)
-        self.error = float(((response - self.fitted) ** 2).sum())
-
-    def _placed(self, index: Floats) -> tuple[NDArray[np.intp], Floats]:
-        """Return the knot below each value, and its relative distance from there to the next one."""
-        # As by `searchsorted`; comparing with every one of a few knots takes a third of the time.
-        is_above = index >= self._knots[1:-1, np.newaxis]
-        place = np.add.reduce(is_above.view(np.uint8), axis=0, dtype=np.uint8).astype(np.intp)
-        above = (index - self._knots[place]) / self._widths[place]
-        return place, np.minimum(np.maximum(above, 0.0), 1.0)
-
-    def _at(self, place: NDArray[np.intp], above: Floats) -> Floats:
-        fitted: Floats = self._heights[place] * (1.0 - above) + self._heights[place + 1] * above
-        return fitted
-
-    def __call__(self, index: Floats) -> Floats:
-        """Return the height at each value, beyond the outer knots that of the outer knot."""
-        return self._at(*self._placed(settled(index, self._unit)))
-
-    @property
-    def slopes(self) -> Floats:
-        """The slope at each value that it was fitted to."""
-        return np.asarray(((self._heights[1:] - self._heights[:-1]) / self._widths)[self._place])
-
-
-@lru_cache(maxsize=64)
-def _evenly(n_rows: int, n_knots: int) -> NDArray[np.intp]:
-    """Return the places of knots with equally many rows between them."""
-    return np.linspace(0, n_rows - 1, n_knots).astype(np.intp)
-
-
-@lru_cache(maxsize=64)
-def _roughness(n_rows: int, n_knots: int) -> Floats:
-    """Return the matrix of the penalty of bends, and a little more: shape (n_knots, n_knots)."""
-    bends = np.diff(np.eye(n_knots), 2, axis=0)
-    penalty: Floats = _BENDS * n_rows / n_knots * bends.T @ bends + 1e-6 * np.eye(n_knots)
-    return penalty
+# Of features with at most this many values, what all responses share is kept: up to 40 MiB. As many fits learn at once
+# as have at most this many values of features together.
+_MOST_KEPT = _VALUES_AT_ONCE = 2**20
 
 
 class Features:
-    """Columns that indices are sums of, and what all responses share: the rows of each fit, and their products.
+    """Columns that indices are sums of, and what all responses share: products of rows and of columns.
 
     Parameters
     ----------
@@ -123,39 +43,83 @@ class Features:
         self.values = values
         self._known: dict[tuple[str, int | None], Any] = {}
 
-    def predicted(self, response: Floats, block: int | None, slopes: Floats | None = None) -> Floats:
-        """Return the sum of features, at all rows, that predicts a response best, by ridge regression.
+    def predicted(self, response: Floats, fits: Fits) -> Floats:
+        """Return the sums of features that predict a response best, by ridge regression.
 
         Parameters
         ----------
-        response : ndarray of shape (n_seen,)
-            Of the rows outside the block.
+        response : ndarray of shape (n_rows,)
 
-        slopes : ndarray of shape (n_seen,), default=None
-            What each row of features is multiplied by to predict the response.
+        Returns
+        -------
+        ndarray of shape (n_fits, n_rows)
+            Of all rows, by the rows of each fit.
         """
-        rows, (n_rows, n_features) = rows_without(block, len(self.values)), self.values.shape
-        penalty, share = (_PENALTY * response.size, 0.0) if slopes is None else (1e-12, _CHANGES)
-        if n_features <= response.size:
-            seen = self._kept("rows", block, self.values.size, lambda: self.values[rows])
-            gram = None
-            if slopes is None:
-                gram = self._kept("gram", block, self.values.size, lambda: seen.T @ seen)
-            else:
-                seen = slopes[:, np.newaxis] * seen
-            return np.asarray(self.values @ ridge(seen, response, penalty, share, gram))
-        # A' (AA' + p I)^-1 y: with more features than rows, from the products of rows, which all blocks share.
-        between = self._kept("products", None, 0, lambda: self.values @ self.values.T)[:, rows]
+        if not self._is_wide(fits):
+            grams = self._grams(fits)
+            _add_to_diagonal(grams, _PENALTY * fits.n_seen)
+            return self._sums(grams, (fits.weights * response) @ self.values)
+        sums = []
+        for block, is_seen in zip(fits.blocks, fits.is_seen, strict=True):
 
-        def factor() -> Any:
-            products = between[rows] if slopes is None else between[rows] * slopes[:, np.newaxis] * slopes
-            products = products + (share * np.trace(products) / n_features + penalty) * np.eye(response.size)
-            return cho_factor(products, lower=True, overwrite_a=True, check_finite=False)
+            def factor(is_seen: NDArray[np.bool_] = is_seen) -> Any:
+                return _factored(self._between[np.ix_(is_seen, is_seen)], _PENALTY * is_seen.sum())
 
-        if slopes is not None:
-            return np.asarray(between @ (slopes * cho_solve(factor(), response, check_finite=False)))
-        factored = self._kept("factor", block, n_rows**2, factor)
-        return np.asarray(between @ cho_solve(factored, response, check_finite=False))
+            factored = self._kept("factor", block, len(self.values) ** 2, factor)
+            sums.append(
+                self._between[:, is_seen] @ cho_solve(factored, response[is_seen], check_finite=False)
+            )
+        return np.stack(sums)
+
+    def changes(self, left: Floats, slopes: Floats, fits: Fits) -> Floats:
+        """Return the sums of features by which indices have to change, so that their curves leave least of a response.
+
+        Parameters
+        ----------
+        left : ndarray of shape (n_fits, n_rows)
+            What the curve of each fit leaves in the rows that it sees, and 0 in others.
+
+        slopes : ndarray of shape (n_fits, n_rows)
+            Of the curves: a change of the index changes the fitted values by this much.
+        """
+        n_features = self.values.shape[1]
+        if not self._is_wide(fits):
+            scaled = (fits.weights * slopes)[:, :, np.newaxis] * self.values
+            grams = scaled.transpose(0, 2, 1) @ scaled
+            traces = np.einsum("ijj->i", grams)
+            _add_to_diagonal(grams, _CHANGES * traces / n_features + 1e-12)
+            return self._sums(grams, (left[:, np.newaxis] @ scaled)[:, 0])
+        sums = []
+        for is_seen, own, rest in zip(fits.is_seen, slopes, left, strict=True):
+            some = own[is_seen]
+            products = self._between[np.ix_(is_seen, is_seen)] * some[:, np.newaxis] * some
+            factored = _factored(products, _CHANGES * np.trace(products) / n_features + 1e-12)
+            solved = cho_solve(factored, rest[is_seen], check_finite=False)
+            sums.append(self._between[:, is_seen] @ (some * solved))
+        return np.stack(sums)
+
+    def _is_wide(self, fits: Fits) -> bool:
+        """Return whether there are more features than rows: A' (AA' + p I)^-1 y has the smaller matrix then."""
+        return bool(self.values.shape[1] > fits.n_seen.min())
+
+    def _sums(self, grams: Floats, moments: Floats) -> Floats:
+        coefficients = np.linalg.solve(grams, moments[:, :, np.newaxis])[:, :, 0]
+        return np.asarray(coefficients @ self.values.T)
+
+    def _grams(self, fits: Fits) -> Floats:
+        """Return the products of the columns over the rows of each fit."""
+
+        def of_blocks() -> list[Floats]:
+            return [rows.T @ rows for rows in (self.values[block::BLOCKS] for block in range(BLOCKS))]
+
+        parts = self._kept("grams", None, self.values.size, of_blocks)
+        every = np.add.reduce(parts)
+        return np.stack([every if block is None else every - parts[block] for block in fits.blocks])
+
+    @cached_property
+    def _between(self) -> Floats:
+        """The products of the rows, which all fits share."""
+        return np.asarray(self.values @ self.values.T)
 
     def _kept(self, what: str, block: int | None, size: int, make: Callable[[], Any]) -> Any:
         if size > _MOST_KEPT:
@@ -166,12 +130,30 @@ class Features:
 
 
 @dataclass(frozen=True)
+class Learned:
+    """What was learned by each of some fits.
+
+    Attributes
+    ----------
+    index, fitted : ndarray of shape (n_fits, n_rows)
+        An index of all rows, and a curve of it.
+    """
+
+    index: Floats
+    fitted: Floats
+
+    def of_rows(self, fits: Fits) -> tuple[Floats, Floats]:
+        """Return the index and the curve of each row, learned from rows of other blocks."""
+        return fits.left_out(self.index), fits.left_out(self.fitted)
+
+
+@dataclass(frozen=True)
 class Index:
     """Where an index of the columns begins, and what it is changed by.
 
     Attributes
     ----------
-    start : ndarray of shape (n_rows,)
+    start : ndarray of shape (n_rows,), or (n_fits, n_rows)
 
     features : Features
         An index is changed by sums of these until a curve of it fits a response best, by Gauss and Newton's steps.
@@ -180,87 +162,55 @@ class Index:
     start: Floats
     features: Features
 
-    @cached_property
-    def _unit_start(self) -> Floats:
-        return np.ascontiguousarray(unit(self.start[:, np.newaxis])[:, 0])
+    def learned(self, response: Floats, fits: Fits, most_changes: int = _MOST_CHANGES) -> Learned:
+        """Learn from the rows of each fit."""
+        at_once = max(1, _VALUES_AT_ONCE // self._n_values)
+        if len(fits.blocks) > at_once:
+            numbers = np.arange(len(fits.blocks))
+            parts = [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
+            some = [self._of_some(part).learned(response, fits.some(part), most_changes) for part in parts]
+            return Learned(
+                *(np.concatenate(one) for one in zip(*((one.index, one.fitted) for one in some), strict=True))
+            )
+        index = fits.standardized(self.start)
+        curves = Hats(index, fits).curves(response)
+        if not (most_changes and self.features.values.shape[1]):
+            return Learned(index, curves.fitted)
+        return _changed(self.features, index, curves, response, fits, most_changes)
 
-    def error(self, response: Floats) -> float:
-        """Return the sum of squares that a curve of the start leaves."""
-        return _Curve(self._unit_start, response).error
+    @property
+    def _n_values(self) -> int:
+        """The values that a fit works on: its features, or the comparisons with knots."""
+        n_rows, n_features = self.features.values.shape
+        return int(n_rows * max(n_features, MOST_KNOTS))
 
-    def learned(
-        self, response: Floats, block: int | None, most_changes: int = _MOST_CHANGES
-    ) -> tuple[Floats, Callable[[Floats], Floats]]:
-        """Learn from the rows outside a block, and return the index of all rows and a curve of it."""
-        rows = rows_without(block, response.size)
-        known = response[rows]
-        index = _standardized(self.start, rows)
-        curve, share = _Curve(index[rows], known), 1.0
-        change: Floats | None = None
-        for _ in range(most_changes if self.features.values.shape[1] else 0):
-            if change is None:
-                change = self.features.predicted(known - curve.fitted, block, curve.slopes)
-            other = _standardized(index + share * change, rows)
-            tried = _Curve(other[rows], known)
-            gain = curve.error - tried.error
-            if gain > 0.0:
-                index, curve, change = other, tried, None
-            if gain < _GAIN * curve.error:
-                if share < 1.0:
-                    break
-                share = 0.4
-        return index, curve
+    def _of_some(self, numbers: NDArray[np.intp]) -> Index:
+        """Return the same index for some of the fits."""
+        return self if self.start.ndim == 1 else Index(self.start[numbers], self.features)
 
 
-@lru_cache(maxsize=64)
-def rows_without(block: int | None, n_rows: int) -> NDArray[np.bool_] | slice:
-    """Return the rows outside a block, or all."""
-    return slice(None) if block is None else np.arange(n_rows) % BLOCKS != block
+def learned_sum(
+    features: Features, response: Floats, fits: Fits, most_changes: int = _MOST_CHANGES
+) -> Learned:
+    """Learn an index that begins with the sum of columns that predicts a response best, by ridge regression."""
+    return Index(features.predicted(response, fits), features).learned(response, fits, most_changes)
 
 
-def of_sum(features: Features, response: Floats, block: int | None) -> Index:
-    """Return the sum of columns that predicts a response outside a block best, by ridge regression."""
-    known = response[rows_without(block, response.size)]
-    return Index(features.predicted(known, block), features)
+class Pair:
+    """Indices of two columns: their distance from a center, product, sum, difference, maximum and minimum."""
 
+    def __init__(self, first: Floats, second: Floats) -> None:
+        squares, product = (first**2, second**2), first * second
+        self._features = Features(np.column_stack([first, second, *squares, product]))
+        starts = (squares[0] + squares[1], product, first + second, first - second)
+        self._starts = np.stack([*starts, np.maximum(first, second), np.minimum(first, second)])
 
-def ridge(
-    design: Floats, response: Floats, penalty: float, share: float = 0.0, gram: Floats | None = None
-) -> Floats:
-    """Return the coefficients of ridge regression.
-
-    Parameters
-    ----------
-    penalty, share : float
-        The penalty is the first, and this share of the mean square of a column.
-
-    gram : ndarray of shape (n_columns, n_columns), default=None
-        The products of the columns, if they are known.
-    """
-    gram = design.T @ design if gram is None else gram.copy()
-    gram.flat[:: len(gram) + 1] += share * np.trace(gram) / len(gram) + penalty
-    return np.asarray(np.linalg.solve(gram, design.T @ response))
-
-
-def of_pair(first: Floats, second: Floats) -> list[Index]:
-    """Return indices of two columns: their distance from a center, product, sum, difference, maximum and minimum."""
-    squares, product = (first**2, second**2), first * second
-    features = Features(np.column_stack([first, second, *squares, product]))
-    starts = (squares[0] + squares[1], product, first + second, first - second)
-    return [
-        Index(start, features) for start in (*starts, np.maximum(first, second), np.minimum(first, second))
-    ]
-
-
-def cross_fitted(learn: Learn, n_rows: int) -> tuple[Floats, Floats]:
-    """Return the index and the curve of each row, learned from rows of other blocks."""
-    index, fitted = np.empty(n_rows), np.empty(n_rows)
-    for block in range(BLOCKS):
-        rows = slice(block, None, BLOCKS)
-        found, curve = learn(block)
-        index[rows] = found[rows]
-        fitted[rows] = curve(index[rows])
-    return index, fitted
+    def best(self, responses: Sequence[Floats]) -> tuple[Floats, Index]:
+        """Return the response and the index of which a curve leaves least, before it is improved."""
+        hats = Hats(unit(self._starts.T).T, fits_of(self._starts.shape[1], BY_ALL * len(self._starts)))
+        errors = np.stack([hats.curves(response).errors for response in responses])
+        number, start = divmod(int(errors.argmin()), len(self._starts))
+        return responses[number], Index(self._starts[start], self._features)
 
 
 def best_steps(response: Floats, index: Floats) -> Floats:
@@ -283,10 +233,52 @@ def best_steps(response: Floats, index: Floats) -> Floats:
     return steps
 
 
-def _standardized(index: Floats, rows: NDArray[np.bool_] | slice) -> Floats:
-    """Return an index with mean 0 and variance 1 over some rows."""
-    # As by `mean` and `std`, which takes the mean again.
-    seen = index[rows]
-    mean = np.add.reduce(seen) / seen.size
-    deviation = np.sqrt(np.add.reduce((seen - mean) ** 2) / seen.size)
-    return np.asarray((index - mean) / (deviation if deviation > 0.0 else 1.0))
+def _changed(
+    features: Features, index: Floats, curves: Curves, response: Floats, fits: Fits, most_changes: int
+) -> Learned:
+    """Change indices until their curves fit a response best; each fit ends by itself."""
+    best = Learned(np.empty_like(index), np.empty_like(index))
+    open_fits, changes = np.arange(len(index)), np.empty_like(index)
+    shares, is_new = np.ones(len(index)), np.ones(len(index), dtype=bool)
+    for _ in range(most_changes):
+        if is_new.all():
+            changes = features.changes(curves.left, curves.slopes, fits)
+        elif is_new.any():
+            new = curves.some(is_new, fits.some(np.flatnonzero(is_new)))
+            changes[is_new] = features.changes(new.left, new.slopes, new.fits)
+        other = fits.standardized(index + shares[:, np.newaxis] * changes)
+        tried = Hats(other, fits).curves(response)
+        gains = curves.errors - tried.errors
+        is_new = gains > 0.0
+        if is_new.all():
+            index, curves = other, tried
+        else:
+            index = np.where(is_new[:, np.newaxis], other, index)
+            curves = curves.where(~is_new, tried)
+        # A step that gains little is followed by shorter ones, and the next that does is the last.
+        is_little = gains < _GAIN * curves.errors
+        is_last = is_little & (shares < 1.0)
+        shares[is_little] = 0.4
+        if is_last.any():
+            best.index[open_fits[is_last]] = index[is_last]
+            best.fitted[open_fits[is_last]] = curves.fitted[is_last]
+            left = ~is_last
+            fits = fits.some(np.flatnonzero(left))
+            index, curves, changes = index[left], curves.some(left, fits), changes[left]
+            open_fits, shares, is_new = open_fits[left], shares[left], is_new[left]
+            if not open_fits.size:
+                break
+    best.index[open_fits], best.fitted[open_fits] = index, curves.fitted
+    return best
+
+
+def _factored(products: Floats, penalty: float) -> Any:
+    """Return what `cho_solve` takes, of products of rows and a penalty."""
+    _add_to_diagonal(products[np.newaxis], np.array([penalty]))
+    return cho_factor(products, lower=True, overwrite_a=True, check_finite=False)
+
+
+def _add_to_diagonal(matrices: Floats, values: NDArray[Any]) -> None:
+    """Add a value to the diagonal of each matrix."""
+    diagonal = np.arange(matrices.shape[1])
+    matrices[:, diagonal, diagonal] += values[:, np.newaxis]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ppfs._conventions import Floats, as_many_as_fit, mean_ranks
+from ppfs.independence._predictive.residuals.curves import BY_ALL, BY_BLOCKS, fits_of
 from ppfs.independence._predictive.residuals.index import (
     Features,
     Index,
-    Learn,
+    Learned,
+    Pair,
     best_steps,
-    cross_fitted,
-    of_pair,
-    of_sum,
+    learned_sum,
 )
 from ppfs.independence._predictive.residuals.regressors import (
     GivenColumn,
@@ -144,12 +144,9 @@ class SecondLook:
             Predictions by rows of other blocks, and by all rows.
         """
         left_out, fitted = self._stumps.of(response)
-
-        def learn(block: int | None) -> tuple[Floats, Callable[[Floats], Floats]]:
-            return of_sum(self._features, response, block).learned(response, block, most_changes=0)
-
-        by_blocks, (index, curve) = cross_fitted(learn, self._n_rows)[1], learn(None)
-        return np.column_stack([left_out, by_blocks]), np.column_stack([fitted, curve(index)])
+        fits = fits_of(self._n_rows, BY_BLOCKS + BY_ALL)
+        curve = learned_sum(self._features, response, fits, most_changes=0).fitted
+        return np.column_stack([left_out, fits.left_out(curve)]), np.column_stack([fitted, curve[-1]])
 
     def find(self, residual: Floats, fitted: Floats) -> Found | None:
         """Return what a residual still depends on, or None.
@@ -242,24 +239,18 @@ class SecondLook:
             What the index was fitted to, the index, and the curve of it.
         """
         n, response = self._n_rows, fitted + residual
+        fits = fits_of(n, BY_BLOCKS if is_left_out else BY_ALL)
 
-        def learned(learn: Learn) -> tuple[Floats, Floats]:
-            if is_left_out:
-                return cross_fitted(learn, n)
-            index, curve = learn(None)
-            return index, curve(index)
+        def of_rows(learned: Learned) -> tuple[Floats, Floats]:
+            return learned.of_rows(fits) if is_left_out else (learned.index[0], learned.fitted[0])
 
-        yield (
-            response,
-            *learned(lambda block: of_sum(self._features, response, block).learned(response, block)),
-        )
+        yield response, *of_rows(learned_sum(self._features, response, fits))
         if found.column is not None:
             alone = Index(self._values[:, found.column], Features(np.empty((n, 0))))
-            yield residual, *learned(lambda block: alone.learned(residual, block))
+            yield residual, *of_rows(alone.learned(residual, fits))
         if found.pair is not None:
-            indices = of_pair(*self._values[:, found.pair].T)
-            left, index = min(product((residual, response), indices), key=lambda one: one[1].error(one[0]))
-            yield left, *learned(lambda block: index.learned(left, block))
+            left, index = Pair(*self._values[:, found.pair].T).best((residual, response))
+            yield left, *of_rows(index.learned(left, fits))
 
 
 def is_class(response: Floats, roots: Floats) -> bool:

@@ -78,20 +78,20 @@ def normal_scores(values: Floats) -> Floats:
     return np.asarray(special.ndtri((mean_ranks(values) - 0.5) / values.size))
 
 
-def smallest_unit(values: Floats) -> float:
-    """Return a power of two, far below the spread of computed values and far above their rounding errors."""
-    return float(np.ldexp(1.0, int(np.frexp(np.ptp(values))[1]) - _BITS))
+def smallest_units(ranges: Floats | np.float64) -> Floats:
+    """Return powers of two, far below the range of computed values each and far above their rounding errors."""
+    return np.asarray(np.ldexp(1.0, np.frexp(ranges)[1] - _BITS))
 
 
-def settled(values: Floats, unit: float | None = None) -> Floats:
+def settled(values: Floats, units: Floats | float | None = None) -> Floats:
     """Return computed values as multiples of a unit, so that those that differ by rounding errors alone are equal.
 
-    The unit is that of the values, see `smallest_unit`, unless one is given.
+    The unit is that of the values, see `smallest_units`, unless others are given.
 
     Ranks, steps and knots of curves would depend on the processor otherwise: predictions from categories have few
     different values.
     """
-    step = smallest_unit(values) if unit is None else unit
+    step = smallest_units(np.ptp(values)) if units is None else units
     multiples: Floats = np.rint(values / step) * step
     return multiples
 
