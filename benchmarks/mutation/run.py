@@ -16,6 +16,7 @@ imported everything. Run it on sources that stay as they are meanwhile.
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import json
 import os
@@ -386,10 +387,18 @@ def run_sample(again: bool, only: str, limit: int, tests: list[str], budget: flo
 
 
 def _is_loaded_once(file: str, line: int) -> bool:
-    """Return whether a line makes flags or commands: they exist before a fault is put in."""
-    return file.startswith("cli/") and (
-        file.startswith("cli/flags/") or mark_of(_source(file), file, line) == file
+    """Return whether a line works once, while modules are loaded: it makes flags or commands, or sets something up."""
+    source = _source(file)
+    sets_up = any(
+        isinstance(one, ast.Expr)
+        and isinstance(one.value, ast.Call)
+        and one.lineno <= line <= (one.end_lineno or 0)
+        for one in ast.parse(source).body
     )
+    is_of_commands = file.startswith("cli/") and (
+        file.startswith("cli/flags/") or mark_of(source, file, line) == file
+    )
+    return sets_up or is_of_commands
 
 
 def run_by_hand() -> None:

@@ -226,6 +226,8 @@ def test_flags_and_commands_are_loaded_once(script):
     assert found == [True, False]
     assert run._is_loaded_once("cli/flags/data.py", 50)
     assert not run._is_loaded_once("_data/kinds.py", 1)
+    lines = run._source("_data/sources/text.py").splitlines()
+    assert run._is_loaded_once("_data/sources/text.py", 1 + lines.index("csv.field_size_limit(2**31 - 1)"))
 
 
 def loaded(monkeypatch, source):

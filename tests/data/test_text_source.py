@@ -85,3 +85,10 @@ def test_quotes_after_a_space_are_quotes(tmp_path):
     source = open_source(convert_text(path, format=TextFormat(has_spaces=True), progress=False))
     assert source.column("word").tolist() == ["x, y", "z", "u"]
     assert source.column("number").tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_field_may_be_longer_than_the_csv_module_reads_by_itself(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("word,n\n" + "x" * 200_000 + ",1\ny,2\n")
+    source = open_source(convert_text(path, progress=False))
+    assert [len(word) for word in source.column("word")] == [200_000, 1]

@@ -117,7 +117,7 @@ def _is_pure(table: Table, column: int, codes: NDArray[np.intp], n_columns: int)
 
 def _is_unmixed(values: NDArray[np.intp], codes: NDArray[np.intp], n_levels: int) -> bool:
     """Return whether every category occurs in one class only."""
-    class_of = np.zeros(n_levels, dtype=np.intp)
+    class_of = np.empty(n_levels, dtype=np.intp)
     class_of[values] = codes
     return bool((class_of[values] == codes).all())
 
