@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from ppfs import PPFS
 from ppfs._data.column_checks import check_columns
+from ppfs._data.column_checks.text import _converted
 from ppfs._data.reading import read_table
 from ppfs._data.written_numbers import NumberStyle
 from ppfs.datasets import load_dataset
@@ -285,3 +286,21 @@ def test_three_classes_are_separated_if_all_of_them_are(middle, is_told):
     x = np.array([0.0, middle, 2.0])[y] + 0.4 * RNG.random(60)
     for column in (x, -x):
         assert ("leakage" in kinds(column[:, None], y).values()) == is_told
+
+
+@pytest.mark.parametrize(
+    ("numbers", "more", "left_out"),
+    [
+        (["$5", "$7"], "", r"[\$\s]"),
+        (["$5", "\u2212$7", "$6"], '.str.replace("\u2212", "-")', r"[\$\s]"),
+        (["$5", "($7)", "$6"], '.str.replace("(", "-")', r"[\$\)\s]"),
+    ],
+)
+def test_a_few_minus_signs_and_brackets_are_replaced_too(numbers, more, left_out):
+    assert _converted("column", NumberStyle(".", "$"), numbers) == (
+        f'column{more}.str.replace(r"{left_out}", "", regex=True).astype(float)'
+    )
+
+
+def test_plain_numbers_need_no_replacement():
+    assert _converted("column", NumberStyle("."), ["5", "7"]) == "column.astype(float)"

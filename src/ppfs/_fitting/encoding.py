@@ -216,7 +216,7 @@ class Encoded(BaseEstimator):
         model.set_params(**settings)
         if self.to_frame is not None and not narrow(model, X, self.to_frame.source.own_names):
             # The estimator uses none of these columns, so that its prediction is constant.
-            model = DummyClassifier(strategy="prior") if is_classifier(self.estimator) else DummyRegressor()
+            model = DummyClassifier() if is_classifier(self.estimator) else DummyRegressor()
         self.labels_ = None
         if wants_numbered_labels(self.estimator):
             self.labels_, y = np.unique(y, return_inverse=True)

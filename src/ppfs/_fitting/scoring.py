@@ -168,7 +168,7 @@ def constant_model(task: Task, kind: str = "") -> Any:
     """Return the unfitted model that uses no columns."""
     if kind == "survival":
         return SameHazard()
-    return DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
+    return DummyClassifier() if task == "classification" else DummyRegressor()
 
 
 def _folds(table: Table, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -160,7 +160,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         # In a separate frame, so that the styles of the page and of the notebook do not interfere.
-        page = html.escape(self.html(), quote=True)
+        page = html.escape(self.html())
         return (
             f'<iframe srcdoc="{page}" style="width:100%;height:760px;border:0" title="ppfs report"></iframe>'
         )

@@ -84,7 +84,7 @@ class RiskSets:
         number, share, sizes = self._ties
         # Steps of all events at or before a row's time: events are sorted latest first.
         after = np.r_[np.cumsum(steps[::-1])[::-1], 0.0]
-        first = np.searchsorted(-self._event_times, -self.time, side="left")
+        first = np.searchsorted(-self._event_times, -self.time)
         total = after[first]
         if not (sizes == 1).all():
             left_out = np.bincount(number, share * steps)

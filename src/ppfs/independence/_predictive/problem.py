@@ -117,7 +117,7 @@ class Problem:
         X, labels = design.X[split.train], self.y[split.train]
         if self.classes.size and (labels == labels[0]).all():
             # Most classifiers raise for a single class; the prediction is that class.
-            return DummyClassifier(strategy="prior").fit(X, labels)
+            return DummyClassifier().fit(X, labels)
         to_frame = None if self.frame is None else ToFrame(self.frame, design.column_names)
         model = prepared(self.estimator, design.n_levels, self.impute, to_frame)
         weights = weight_arguments(model, self.weights.fit_of(split.train))

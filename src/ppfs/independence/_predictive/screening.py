@@ -96,7 +96,7 @@ class Screening:
         """
         n_outputs, n_draws, n_rows = targets.shape
         lengths = (self.directions @ targets.reshape(-1, n_rows).T).reshape(-1, n_outputs, n_draws)
-        by_view = np.add.reduceat(np.einsum("iok,iok->ik", lengths, lengths), self.starts, axis=0)
+        by_view = np.add.reduceat(np.einsum("iok,iok->ik", lengths, lengths), self.starts)
         is_above = (by_view >= bounds[:, np.newaxis]).reshape(-1, _N_VIEWS, n_draws)
         exceeds: NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)
         return exceeds

@@ -63,12 +63,12 @@ def side_by_side(parts: Sequence[Floats]) -> Floats:
 def unit(columns: Floats) -> Floats:
     """Return columns with mean 0 and variance 1; constant ones become 0."""
     n_rows = len(columns)
-    size = np.maximum.reduce(np.abs(columns), axis=0)
+    size = np.maximum.reduce(np.abs(columns))
     scaled = columns / np.where(size > 0.0, size, 1.0)
     # As by `mean` and `std`, whose checks of small arrays take longer.
-    centered = scaled - np.add.reduce(scaled, axis=0) / n_rows
-    rest = centered - np.add.reduce(centered, axis=0) / n_rows
-    deviation = np.sqrt(np.add.reduce(rest * rest, axis=0) / n_rows)
+    centered = scaled - np.add.reduce(scaled) / n_rows
+    rest = centered - np.add.reduce(centered) / n_rows
+    deviation = np.sqrt(np.add.reduce(rest * rest) / n_rows)
     standardized: Floats = centered / np.where(deviation > 1e-12, deviation, np.inf)
     return standardized
 

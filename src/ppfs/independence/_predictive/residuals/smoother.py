@@ -273,7 +273,7 @@ class Smoother:
         assert self._groups is not None
         order = np.argsort(self._groups, kind="stable")
         starts = np.flatnonzero(np.diff(self._groups[order], prepend=-1))
-        return order, starts, np.add.reduceat(self._directions[order], starts, axis=0)
+        return order, starts, np.add.reduceat(self._directions[order], starts)
 
     def group_inflation(self, penalty: int, function: Floats) -> float:
         """Return what `inflation` does where the noise of the target is the same in all rows of a group.
@@ -285,7 +285,7 @@ class Smoother:
         order, starts, sums = self._by_group
         kept = self._kept(penalty)
         own = np.add.reduceat(function[order], starts)
-        weighted = np.add.reduceat(function[order, np.newaxis] * self._directions[order], starts, axis=0)
+        weighted = np.add.reduceat(function[order, np.newaxis] * self._directions[order], starts)
         left = own - sums @ (kept * (self._directions.T @ function))
         fitted = weighted * kept
         squares = own @ own - 2.0 * own @ np.einsum("ij,ij->i", fitted, sums)

@@ -85,7 +85,7 @@ def fitted_splines(step: SplineTransformer, X: Floats) -> FittedSplines | Spline
     if step.knots == "quantile":
         inner = np.percentile(X, 100.0 * shares, axis=0)
     else:
-        inner = np.linspace(X.min(axis=0), X.max(axis=0), step.n_knots, endpoint=True, dtype=np.float64)
+        inner = np.linspace(X.min(axis=0), X.max(axis=0), step.n_knots, dtype=np.float64)
     is_plain: NDArray[np.bool_] = np.all(np.diff(inner, axis=0) > 0, axis=0)
     inner = inner[:, is_plain]
     steps = np.arange(step.degree, 0, -1)[:, np.newaxis]

@@ -90,7 +90,7 @@ def require_squarable(columns: Floats, names: Sequence[str], steps: Sequence[Any
     if isinstance(first, RobustScaler | MinMaxScaler | MaxAbsScaler):
         return
     # Missing values are ignored.
-    largest = np.fmax.reduce(np.abs(columns), axis=0)
+    largest = np.fmax.reduce(np.abs(columns))
     wrong = np.flatnonzero(largest > LARGEST_SQUARABLE)
     if wrong.size:
         raise InvalidInputError(
