@@ -305,6 +305,16 @@ def test_the_deciding_steps_are_the_last_that_agree(trace):
     assert trace.once_favored(1) == {6}
 
 
+def test_only_verdicts_in_favor_of_a_column_favor_it():
+    trace = Trace(NAMES)
+    for one in (
+        step(0), step(1, "kept", withheld=(3,)), step(2, "kept", is_reliable=False), step(3, "kept", target=5),
+        step(4, "kept"), replace(step(5, "kept"), fold=2),
+    ):  # fmt: skip
+        trace.record(one)
+    assert trace.once_favored(0) == {4}
+
+
 def test_questions_as_arrays_are_the_reliable_ones_about_the_target(trace):
     arrays = trace.question_arrays()
     assert arrays.features.tolist() == [3, 0, 1, 2, 0, 1, 4]

@@ -106,6 +106,10 @@ def test_what_takes_no_weights_is_named(frame, y, weights):
     with pytest.raises(InvalidInputError, match=r"scoring=<function .*plain.*takes no sample_weight"):
         Stepwise(scoring=plain).fit(frame, y, sample_weight=weights)
     assert Stepwise(scoring=plain, random_state=0).fit(frame, y).support_[0]
+    importance = PermutationImportance(scoring=plain, n_repeats=3, random_state=0)
+    with pytest.raises(InvalidInputError, match=r"scoring=<function .*plain.*takes no sample_weight"):
+        importance.fit(frame, y, sample_weight=weights)
+    assert importance.fit(frame, y).support_[0]
 
 
 @pytest.mark.parametrize("wrapper", [Stepwise, PermutationImportance])
