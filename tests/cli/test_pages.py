@@ -1,11 +1,13 @@
 """The pages about the command line say what the command does."""
 
 import importlib.util
+import runpy
 from pathlib import Path
 
 import pytest
 
 from ppfs._conventions import are_bins_weighted
+from ppfs.cli import _page
 from ppfs.cli._page import page
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -19,6 +21,12 @@ def test_the_page_is_the_commands_own_help():
     assert (DOCS / "cli.md").read_text(encoding="utf-8") == page(), (
         "docs/cli.md is out of date. Run: python -m ppfs.cli._page > docs/cli.md"
     )
+
+
+@pytest.mark.parametrize("name", ["__main__", "imported"])
+def test_the_page_is_printed_by_the_program_only(capsys, name):
+    runpy.run_path(str(Path(_page.__file__)), run_name=name)
+    assert capsys.readouterr().out == (page() if name == "__main__" else "")
 
 
 # Joint growth uses boosting, whose bins are others before scikit-learn 1.9.
