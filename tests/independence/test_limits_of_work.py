@@ -10,6 +10,7 @@ from ppfs.independence._bound import growing_batches
 from ppfs.independence._classical import levels
 from ppfs.independence._classical.contingency import BoundContingency
 from ppfs.independence._classical.partial import Correlations
+from ppfs.independence._predictive.exact_tail import PermutationTail
 from ppfs.independence._predictive.rearranged_columns import columns_at_once
 from ppfs.independence._predictive.residuals.index import Features
 from ppfs.independence._predictive.residuals.smoother import Smoother
@@ -17,6 +18,7 @@ from ppfs.independence._predictive.risks.any_model import ColumnGrower, FittedMo
 from ppfs.independence._predictive.risks.libraries import LibraryProblem
 from ppfs.independence._predictive.risks.linear.risks import LinearRisks
 from ppfs.independence._predictive.risks.linear.single_columns import LinearGrower
+from ppfs.independence._predictive.risks.trees import TreeGrower
 
 
 def tall(n_rows, n_columns=1):
@@ -167,3 +169,83 @@ def test_designs_of_a_million_values_are_fitted_with_one_thread(monkeypatch, n_c
     monkeypatch.setattr(LibraryProblem, "_is_direct", False)
     problem.fit(SimpleNamespace(X=tall(2**18, n_columns)), None)
     assert called == (["one"] if is_with_one_thread else ["usual"])
+
+
+def tail_of(**parts):
+    tail = object.__new__(PermutationTail)
+    for name, value in {"outputs": np.zeros((1, 3)), "_is_begun": False, **parts}.items():
+        setattr(tail, name, value)
+    return tail
+
+
+@pytest.mark.parametrize(
+    ("outputs", "share", "refitted"),
+    [(None, 0.01, 1.0), ("some", 0.01, 0.022), ("some", 0.45, 0.99), ("some", 0.46, 1.0)],
+)
+def test_models_are_refitted_to_more_draws_than_stand_out_in_one_view(outputs, share, refitted):
+    assert tail_of(outputs=outputs)._share_refitted(share) == pytest.approx(refitted)
+
+
+# Four megabytes of columns, or 64 on a GPU, of which so many are refitted in a chunk of 64 draws.
+@pytest.mark.parametrize(
+    ("n_rows", "is_on_device", "n_columns", "n_chunks"),
+    [
+        (128, False, 2, 32), (128, False, 3, 21), (128, False, 64, 1), (128, False, 100, 1), (2**17, False, 1, 1),
+        (128, True, 2, 512), (2**17, True, 1, 1), (2**12, True, 4, 8), (128, True, 1, 512),
+    ],
+)  # fmt: skip
+def test_a_task_has_as_many_draws_as_fill_its_memory(n_rows, is_on_device, n_columns, n_chunks):
+    tail = tail_of(
+        outputs=None, table=SimpleNamespace(n_rows=n_rows), growth=SimpleNamespace(is_on_device=is_on_device)
+    )
+    assert tail._chunks_per_task(n_columns, 0.5) == n_chunks
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "sizes"), [(10, [256, 44]), (819, [256, 44]), (820, [255, 45]), (2**25 // 160 + 1, [1] * 300)]
+)
+def test_columns_are_screened_together(n_rows, sizes):
+    def read(variables):
+        block = SimpleNamespace(
+            X=np.zeros((2, len(variables))), n_columns=len(variables), take=lambda own: own.size
+        )
+        return SimpleNamespace(read=lambda: block)
+
+    tail = tail_of(
+        table=SimpleNamespace(n_rows=n_rows, block=read),
+        exchange=SimpleNamespace(trades_values=lambda column: False),
+    )
+    assert [part.block for part in tail._parts(range(300))] == sizes
+
+
+@pytest.mark.parametrize(("moved", "can_refine"), [(0.5, True), (0.49, False)])
+def test_a_column_is_rearranged_where_half_of_its_rows_can_move(moved, can_refine):
+    block = SimpleNamespace(X=np.zeros((2, 1)))
+    table = SimpleNamespace(
+        is_single=lambda x: x != 1, block=lambda variables: SimpleNamespace(read=lambda: block)
+    )
+    groups = SimpleNamespace(groups=np.zeros(2), moves=lambda column: moved)
+    assert tail_of(table=table, exchange=groups).can_refine([0, 1]).tolist() == [can_refine, False]
+    free = SimpleNamespace(groups=None)
+    assert tail_of(table=table, exchange=free).can_refine([0, 1]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "end", "is_compiled"), [(3, 64, True), (1, 128, False), (1, 192, True)]
+)
+def test_kernels_are_compiled_for_more_than_150_refits(n_columns, end, is_compiled):
+    """Models are refitted to all draws here: 192, 128 and 192 of them."""
+    grown = []
+    growth = SimpleNamespace(for_many_columns=lambda: grown.append(growth) or growth)
+    tail = tail_of(outputs=None, growth=growth, _parts=lambda xs: [])
+    for _ in range(2):
+        assert tail.n_as_extreme(range(n_columns), 0, end, 0.5).tolist() == [0] * n_columns
+    assert len(grown) == is_compiled
+
+
+@pytest.mark.parametrize(("n_columns", "is_worth"), [(4, False), (5, True)])
+def test_trees_of_two_million_rows_are_not_worth_threads(n_columns, is_worth):
+    grower = object.__new__(TreeGrower)
+    splits = [SimpleNamespace(train=SimpleNamespace(size=size)) for size in (200_000, 300_000)]
+    object.__setattr__(grower, "problem", SimpleNamespace(splits=splits))
+    assert grower.is_worth_threads(n_columns) is is_worth
