@@ -22,6 +22,7 @@ from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI
 from ppfs.independence._predictive.risks.any_model import ModelRisks
 from ppfs.independence._predictive.risks.linear import LinearRisks
+from ppfs.independence._predictive.risks.linear.least_squares import ElasticNet as ElasticNetSolver
 from ppfs.independence._predictive.risks.linear.least_squares import Ridge as RidgeSolver
 from ppfs.independence._predictive.risks.linear.logistic import Logistic
 from ppfs.independence._predictive.risks.linear.steps import require_squarable
@@ -537,3 +538,25 @@ def test_a_train_part_of_one_class_of_three_predicts_it():
     slopes, intercepts = Logistic(1.0, True, None).data(np.ones((2, 4)), target).fit()
     assert slopes.tolist() == [[0.0, 0.0]] * 3
     assert intercepts.tolist() == [-np.inf, 0.0, -np.inf]
+
+
+def test_a_constant_column_beside_others_has_no_slope():
+    """Its mean is not exactly its value, so that rounding errors would be left of it."""
+    X = np.column_stack([np.full(7, 0.1), np.arange(7.0)])
+    assert (X - X.mean(axis=0))[:, 0].any()
+    target = TrainTarget(np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0]), np.empty(0), None)
+    for model in (ElasticNetSolver(0.0, 0.1, True, False), RidgeSolver(0.5, True)):
+        slopes, _ = model.fit_columns(X[np.newaxis], target)
+        assert slopes.ravel()[0] == 0.0
+        assert slopes.ravel()[1] > 0.1
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-20, 1e20])
+def test_dependent_regressors_are_told_apart_in_any_unit(unit):
+    """Two copies of a column share its slope; a third one, of another size, gets the rest."""
+    x, other = np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, -1.0, -1.0])
+    design = unit * np.stack([x, x, other])
+    target = TrainTarget(6 * x + 5 * other, np.empty(0), None)
+    slopes, intercepts = RidgeSolver(0.0, True).data(design, target).by_singular_values()
+    np.testing.assert_allclose(slopes * unit, [[3.0, 3.0, 5.0]], rtol=1e-12)
+    np.testing.assert_allclose(intercepts, [0.0], atol=1e-12)
