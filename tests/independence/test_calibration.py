@@ -69,7 +69,8 @@ def test_cross_fitting_keeps_the_level(task, model, link):
     assert keeps_the_level(CrossFitPPI(model[task]), task, link)
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
+# Draws are counted alike for both; classes take twice the time.
+@pytest.mark.parametrize("task", [pytest.param("classification", marks=pytest.mark.slow), "regression"])
 def test_counting_draws_keeps_the_level(task):
     test = CrossFitPPI(LINEAR[task], significance="randomisation", n_draws=39)
     assert keeps_the_level(test, task, "curved")

@@ -135,6 +135,7 @@ def test_the_model_of_all_columns_is_averaged_where_the_other_folds_gain():
     assert found.of_all == pytest.approx((1.0 + 4.5**2) / 2)
 
 
+@pytest.mark.usefixtures("two_repeats")
 def test_explanations_have_the_verdict():
     X, y = linear()
     selector = PPFS.calibrated(random_state=0).fit(X, y)
@@ -260,6 +261,7 @@ def test_other_selectors_have_it_too(search):
     assert search.fit(X, y).sufficiency_.verdict == "sufficient"
 
 
+@pytest.mark.usefixtures("two_repeats")
 def test_classes_weights_and_groups():
     X, y = linear(n=150)
     labels = np.where(y > 0.5, "high", np.where(y < -0.5, "low", "middle"))
@@ -273,6 +275,7 @@ def test_classes_weights_and_groups():
     assert found.scores["auc"]["selected"] > 0.8
 
 
+@pytest.mark.usefixtures("two_repeats")
 def test_missing_values_and_text():
     pd = pytest.importorskip("pandas")
     X, y = linear(n=150)

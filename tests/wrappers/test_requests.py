@@ -15,7 +15,7 @@ every_wrapper = pytest.mark.parametrize(
     [
         Stepwise(),
         PermutationImportance(threshold=0.05),
-        PermutationImportance(select="pvalue", n_nulls=20),
+        PermutationImportance(select="pvalue", n_nulls=20, n_repeats=2),
         PermutationImportance(select="cv"),
         PermutationImportance(select="n_features", n_features=1),
     ],
