@@ -5,7 +5,7 @@ from pathlib import Path
 
 import ppfs._engine
 
-_UNCOUNTED = {"kernel", "kernel_part", "kernel_function", "summing_part"}
+_UNCOUNTED = {"kernel", "branching_kernel", "kernel_part", "kernel_function", "summing_part"}
 _MAKERS = {
     "arange",
     "array",

@@ -9,7 +9,7 @@ fast. Passes for what kernels do not contain are left out.
 The classes rest on private parts of Numba: `compiler_of` looks whether they are there.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ppfs._engine.jit.numba_private import codegen, compiler
 
@@ -74,14 +74,23 @@ class _Nowhere:
 class KernelLibrary(codegen.JITCodeLibrary):
     """The code of a kernel and of all that it calls."""
 
+    # How far LLVM's passes go; nothing means as far as Numba's.
+    passes: ClassVar[dict[str, int]] = {}
+
     def _optimize_final_module(self) -> None:
         try:
-            passes, options = self._codegen._module_pass_manager()
+            passes, options = self._codegen._module_pass_manager(**self.passes)
         except TypeError:
             # An older Numba has another interface to its passes.
             super()._optimize_final_module()
         else:
             passes.run(self._final_module, options)
+
+
+class BranchingLibrary(KernelLibrary):
+    """The code of a kernel that branches more than it computes: LLVM's first level is enough for it."""
+
+    passes: ClassVar[dict[str, int]] = {"opt": 1}
 
 
 class PartLibrary(codegen.JITCodeLibrary):
@@ -134,6 +143,12 @@ def _without(needless: set[str], passes: Any) -> Any:
     fewer.passes.extend(one for one in passes.passes if one[0].__name__ not in needless)
     fewer.finalize()
     return fewer
+
+
+class BranchingCompiler(KernelCompiler):
+    """The same for kernels that branch more than they compute."""
+
+    library = BranchingLibrary
 
 
 class PartCompiler(KernelCompiler):

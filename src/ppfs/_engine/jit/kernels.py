@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ppfs._engine.jit import numba_private
 from ppfs._engine.jit.compile_listener import take_the_time
-from ppfs._engine.jit.compiler import KernelCompiler, PartCompiler, compiler_of
+from ppfs._engine.jit.compiler import BranchingCompiler, KernelCompiler, PartCompiler, compiler_of
 from ppfs._engine.jit.disk_cache import keep_on_disk
 
 Float32s: TypeAlias = npt.NDArray[np.float32]
@@ -58,18 +58,25 @@ def kernel(function: AnyFunction) -> AnyFunction:
     return _compiled_kernel(function, numba_private.UNCOUNTED)
 
 
+def branching_kernel(function: AnyFunction) -> AnyFunction:
+    """Compile a kernel that branches more than it computes, with fewer of LLVM's passes: it is as fast without them."""
+    return _compiled_kernel(function, numba_private.UNCOUNTED, BranchingCompiler)
+
+
 def allocating_kernel(function: AnyFunction) -> AnyFunction:
     """Compile a kernel that allocates arrays, itself or through an `allocating_function`."""
     return _compiled_kernel(function, numba_private.COUNTED)
 
 
-def _compiled_kernel(function: AnyFunction, more: dict[str, Any]) -> AnyFunction:
+def _compiled_kernel(
+    function: AnyFunction, more: dict[str, Any], kind: type[KernelCompiler] = KernelCompiler
+) -> AnyFunction:
     if get_origin(get_type_hints(function).get("return")) is tuple:
         # If Ctrl-C arrives while Numba wraps the first array, it does not notice, and the call ends in a SystemError.
         raise TypeError(
             f"{function.__name__} returns several arrays. Fill arrays that the caller passes instead."
         )
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **compiler_of(KernelCompiler)}
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **compiler_of(kind)}
     compiled = _njit(**options, **more)(function)
     if hasattr(compiled, "enable_caching"):
         keep_on_disk(compiled, ENGINE_STAMP)

@@ -14,7 +14,15 @@ import numpy as np
 
 from ppfs._engine.inputs.sorted_columns import ColumnArrays, SortedColumns
 from ppfs._engine.inputs.target import Target
-from ppfs._engine.jit.kernels import Int32s, Int64s, Records, int64, kernel, kernel_function, kernel_part
+from ppfs._engine.jit.kernels import (
+    Int32s,
+    Int64s,
+    Records,
+    branching_kernel,
+    int64,
+    kernel_function,
+    kernel_part,
+)
 from ppfs._engine.many_columns.segments import Segments, divide, first_place, load, make_segments, search
 from ppfs._engine.trees.criterion import add_row, weight_of
 from ppfs._engine.trees.cuts import Sides, make_sides
@@ -228,7 +236,7 @@ def _pass_on(
     return height
 
 
-@kernel
+@branching_kernel
 def grow(
     columns: ColumnArrays,
     active: Int32s,

@@ -1,12 +1,12 @@
 """Test rows sent down a tree, with columns permuted or replaced."""
 
 from ppfs._engine.inputs.target import Target
-from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s, Int64s, int64, kernel
+from ppfs._engine.jit.kernels import Float32s, Float64s, Int32s, Int64s, branching_kernel, int64, kernel
 from ppfs._engine.trees.losses import Scoring, add_loss, predict, row_loss
 from ppfs._engine.trees.nodes import Nodes, goes_right
 
 
-@kernel
+@branching_kernel
 def risks(
     tree: Nodes,
     slots: Int32s,
