@@ -85,11 +85,13 @@ class Smoother:
         self._n_below = _STEPS_BELOW - (n_units < _FEW_ROWS)
         self._own = roots**2 / (roots**2).sum()
         means = np.concatenate([self._own @ part for part in parts])
+        is_weighted = bool((roots != 1.0).any())
 
         def centered(rows: slice) -> Floats:
             some = [part[rows] for part in parts]
             block: Floats = (some[0] if len(some) == 1 else np.concatenate(some, axis=1)) - means
-            block *= roots[rows, np.newaxis]
+            if is_weighted:
+                block *= roots[rows, np.newaxis]
             return block
 
         if means.size < self.n_rows:
@@ -303,7 +305,7 @@ def _by_others(residuals: Floats, directions: Floats, kept: Floats, gram: Floats
     """
     roots = np.sqrt(kept)
     inner = -roots[:, np.newaxis] * (directions.T @ directions if gram is None else gram) * roots
-    inner[np.diag_indices_from(inner)] += 1.0 + _RIDGE
+    inner.flat[:: len(inner) + 1] += 1.0 + _RIDGE
     scaled = directions * roots
     return np.asarray(residuals + scaled @ np.linalg.solve(inner, scaled.T @ residuals))
 
