@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ppfs._data.reading import read_table
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, BoundTest, IndependenceResult
+from ppfs.independence._predictive.significance import SIGNIFICANCES
 
 
 @pytest.fixture(scope="module")
@@ -196,3 +197,14 @@ def test_only_the_first_fold_says_that_splits_are_not_stratified(recwarn, fold, 
     asked = PPI(n_splits=5, random_state=0).bind(table, fold=fold, random_state=0)
     asked.query(0, table.target)
     assert ["not stratified" in str(one.message) for one in recwarn] == [True] * warns
+
+
+@pytest.mark.parametrize(("significance", "least"), [("wilcoxon", 5), ("paired-t", 2), ("corrected-t", 2)])
+def test_each_test_of_significance_needs_so_many_splits(significance, least):
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    table = read_table(X, X[:, 0], task="regression", owner="a test")
+    PPI(n_splits=least, significance=significance).check(table)
+    with pytest.raises(InvalidInputError, match=f"at least {least} splits are needed"):
+        PPI(n_splits=least - 1, significance=significance).check(table)
+    smallest = SIGNIFICANCES[significance].smallest(least)
+    assert smallest == (2.0**-5 if significance == "wilcoxon" else 0.0)
