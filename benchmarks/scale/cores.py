@@ -7,9 +7,9 @@ python benchmarks/scale/cores.py --fits tree forest --size 0.1  # tables with a 
 It needs what ppfs needs, and no other library. The table goes to stdout, followed by one line of JSON; progress, with
 the seconds of every fit, to stderr. Results of full size are kept fit by fit.
 
-Tasks run on threads of their own, so what the main thread computes is serial, or done while they run. Its share is the
-CPU time of the main thread over that of the process: it does not depend on how busy the machine is, as seconds and
-speed-up do. With one thread everything runs on the main thread.
+Tasks run on threads of their own, or in copies of the process, so what the main thread computes is serial, or done
+while they run. Its share is the CPU time of the main thread over that of all: it does not depend on how busy the
+machine is, as seconds and speed-up do. With one thread everything runs on the main thread.
 
 On Linux another process looks a thousand times a second at how many threads could run: a thread that waits for the
 interpreter's lock, or for a task that others work on, could not. "Alone" is the share of the CPU time in which no more
@@ -21,6 +21,7 @@ be stopped while it holds the lock, so that others seem to wait longer than they
 import argparse
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -107,19 +108,25 @@ def problem(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measure(fit: Fit, X: np.ndarray, y: np.ndarray, n_threads: int) -> Measured:
-    """Fit once and take the times: of the clock, of the process, and of the main thread."""
+    """Fit once and take the times: of the clock, of the process with its copies, and of the main thread."""
     selector = fit.make(random_state=SEED, n_jobs=n_threads)
     by_runnable: dict[int, float] = {}
     with watched(by_runnable):
-        clock, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
+        clock, process, thread = time.perf_counter(), cpu_seconds(), time.thread_time()
         selector.fit(X, y)
         serial, cpu, seconds = (
             time.thread_time() - thread,
-            time.process_time() - process,
+            cpu_seconds() - process,
             time.perf_counter() - clock,
         )
     selected = np.flatnonzero(selector.support_).tolist()
     return Measured(n_threads, seconds, cpu, serial, by_runnable, selected, selector.n_fits_)
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process, and of those that it made and that have ended."""
+    copies = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + copies.ru_utime + copies.ru_stime
 
 
 @contextmanager

@@ -97,7 +97,7 @@ def test_models_that_are_not_refitted_quickly_are_counted_where_that_is_asked_fo
         assert (bound.exact_tail(bound.table.target) is not None) == is_counted
 
 
-def test_a_search_for_members_gets_one_answer_first_and_for_others_sixteen(monkeypatch):
+def test_a_search_for_members_gets_one_answer_first_and_for_others_many(monkeypatch):
     bound = TESTS["lines"].bind(table(n_columns=40))
     batches = []
     monkeypatch.setattr(
@@ -107,7 +107,7 @@ def test_a_search_for_members_gets_one_answer_first_and_for_others_sixteen(monke
     )
     target = bound.table.target
     list(bound._answers(list(range(39)), target, frozenset({39})))
-    assert [len(batch) for batch in batches] == [16, 23]
+    assert [len(batch) for batch in batches] == [39]
     batches.clear()
     list(bound._answers(list(range(9)), target, frozenset(range(9))))
     assert [len(batch) for batch in batches] == [1, 2, 4, 2]
@@ -115,6 +115,11 @@ def test_a_search_for_members_gets_one_answer_first_and_for_others_sixteen(monke
     list(bound._answers([0, 1, 20, 2], target, frozenset({0, 1, 2})))
     assert batches == [[0], [1], [20], [2]]
     many = TESTS["lines"].bind(table(n_columns=140))
+    batches.clear()
+    list(many._answers(list(range(139)), many.table.target, frozenset({139})))
+    assert [len(batch) for batch in batches] == [128, 11]
+    # A question takes longer in a tall table.
+    monkeypatch.setattr(bound_predictive, "MOST_ROWS_FORKED", many.table.n_rows - 1)
     batches.clear()
     list(many._answers(list(range(139)), many.table.target, frozenset({139})))
     assert [len(batch) for batch in batches] == [16, 32, 64, 27]

@@ -268,9 +268,11 @@ def test_risks_that_are_not_finite_say_where(base, replaced, said):
 class Table:
     names = tuple("abcdefgh")
     storage = SimpleNamespace(bytes_per_column=24)
+    n_rows = 3
 
-    def __init__(self):
+    def __init__(self, is_in_memory=True):
         self.read = []
+        self.is_in_memory = is_in_memory
 
     def block(self, columns, *, as_view):
         self.read.append((columns, as_view))
@@ -282,9 +284,13 @@ def tasks(monkeypatch):
     """Run tasks at once, and write down how they were to be run."""
     found = {}
 
-    def run_tasks(function, shared, waiting, *, n_jobs, prefer, prepare, describe):
+    def run_tasks(function, shared, waiting, *, n_jobs, prefer, are_forked, prepare, describe):
         found.update(
-            n_jobs=n_jobs, prefer=prefer, described=[describe(one) for one in waiting], function=function
+            n_jobs=n_jobs,
+            prefer=prefer,
+            described=[describe(one) for one in waiting],
+            function=function,
+            are_forked=are_forked,
         )
         return [function(shared, prepare(one)) for one in waiting]
 
@@ -321,11 +327,44 @@ def test_threads_start_where_they_are_worth_it(n_jobs, n_columns, is_worth, used
     assert tasks["function"] is without_failures
 
 
-def test_no_more_threads_start_than_are_of_use(tasks):
+def test_no_more_threads_start_than_are_of_use(tasks, monkeypatch):
+    monkeypatch.setattr(marginal, "can_fork", lambda *_: False)
     list(grow_blocks(growth_of(OneGrower(most_threads=2)), Table(), np.arange(6), 5))
     assert tasks["n_jobs"] == 2
     list(grow_blocks(growth_of(OneGrower(most_threads=2, prefers=None)), Table(), np.arange(6), 5))
     assert tasks["n_jobs"] == 5
+    assert not tasks["are_forked"]
+
+
+@pytest.mark.parametrize(
+    ("more", "is_in_memory", "are_forked"),
+    [
+        ({"most_threads": 2}, True, True),
+        ({"most_threads": 2}, False, False),
+        ({"most_threads": 2, "is_on_device": True}, True, False),
+        ({"most_threads": 2, "prefers": None}, True, False),
+        ({}, True, False),
+    ],
+)
+def test_copies_of_the_process_are_made_where_threads_would_wait(
+    more, is_in_memory, are_forked, tasks, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(marginal, "can_fork", lambda *some: asked.append(some) or True)
+    growth = growth_of(OneGrower(bytes_per_block=8 * 24, least_columns=2, **more))
+    sizes = [xs.size for xs, _ in grow_blocks(growth, Table(is_in_memory), np.arange(8), 5)]
+    assert tasks["are_forked"] == are_forked
+    assert sum(sizes) == 8
+    if are_forked:
+        assert asked == [(5, 3)]
+        assert (sizes, tasks["n_jobs"]) == ([2] * 4, 5)
+
+
+def test_the_first_of_the_blocks_for_copies_is_a_small_one(tasks, monkeypatch):
+    monkeypatch.setattr(marginal, "can_fork", lambda *_: True)
+    growth = growth_of(OneGrower(most_threads=2, bytes_per_block=24 * 32))
+    found = grow_blocks(growth, Table(), np.arange(8).repeat(16), 4)
+    assert [xs.size for xs, _ in found] == [4, 12, *[16] * 7]
 
 
 @pytest.mark.parametrize(("per_block", "sizes"), [(1, [8]), (24, [8]), (48, [8])])

@@ -1,5 +1,7 @@
 """The test by products of residuals: its parts against slow twins, its level, its power, its flags."""
 
+from copy import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -445,17 +447,38 @@ def test_questions_have_no_more_threads_than_are_of_use(monkeypatch):
     """They are small steps of NumPy, which hold the interpreter's lock."""
     used = []
 
-    def noted(function, tasks, n_threads):
-        used.append(n_threads)
+    def noted(function, tasks, n_jobs, on_threads, *, are_forked):
+        used.append((n_jobs, are_forked))
         return [function(task) for task in tasks]
 
-    monkeypatch.setattr(products_module._engine, "run_tasks", noted)
+    monkeypatch.setattr(products_module, "run_python_tasks", noted)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     table = read_table(X, (X[:, 0] > 0).astype(int), task="classification", owner=PPFS())
-    for n_jobs in (3, 30):
+    for n_jobs, may_be_copied in ((3, False), (30, False), (30, True)):
+        monkeypatch.setattr(products_module, "can_fork", lambda *_, may=may_be_copied: may)
         CrossFitPPI("panel", random_state=0, n_jobs=n_jobs).bind(table).query_many([0], table.target, [1, 2])
-    assert used == [3, 8]
+    loss = lambda truth, probabilities: (truth != 0).astype(float)  # noqa: E731
+    test = CrossFitPPI("panel", random_state=0, n_jobs=30, loss=loss)
+    test.bind(table).query_many([0], table.target, [1, 2])
+    assert used == [(3, False), (8, False), (30, True), (8, False)]
+
+
+def test_regressions_that_a_copy_of_the_process_made_are_made_again_and_counted_once(monkeypatch):
+    def sent(function, tasks, n_jobs, on_threads, *, are_forked):
+        # A copy has what another process would get.
+        return [copy(function(task)) for task in tasks]
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    table = read_table(X, (X[:, 0] > 0).astype(int), task="classification", owner=PPFS())
+    found = []
+    for run in (products_module.run_python_tasks, sent):
+        monkeypatch.setattr(products_module, "run_python_tasks", run)
+        bound = CrossFitPPI("panel", random_state=0).bind(table)
+        asked = [([2], [0, 1, 2]), ([3], [0, 1]), ([2, 3], [0, 1]), ([0], [0, 1, 2])]
+        found.append([(bound.query_many(xs, table.target, given), bound.n_fits) for xs, given in asked])
+    assert found[0] == found[1]
 
 
 def test_rows_in_blocks_give_the_same_regressions(parts, monkeypatch):

@@ -10,7 +10,7 @@ from joblib.parallel import get_active_backend
 
 from ppfs._parallel.cluster import Cluster
 from ppfs._parallel.dask import DaskWorkers
-from ppfs._parallel.local import LocalWorkers
+from ppfs._parallel.local import ForkedWorkers, LocalWorkers
 from ppfs._parallel.ray import RayWorkers
 from ppfs._parallel.workers import Workers
 from ppfs.exceptions import WorkerLostError
@@ -28,6 +28,7 @@ def run_tasks(
     *,
     n_jobs: int | None = None,
     prefer: Literal["threads"] | None = None,
+    are_forked: bool = False,
     prepare: Callable[[Item], Any] = lambda item: item,
     describe: Callable[[Item], str] = str,
 ) -> Iterator[Any]:
@@ -50,6 +51,9 @@ def run_tasks(
     prefer : {"threads", None}
         What to run on if the caller chose no backend.
 
+    are_forked : bool
+        Whether copies of this process may do the tasks: see `can_fork`.
+
     prepare : callable
         Converts an item to what is sent, when its turn comes, so that not all blocks of columns are in memory at once.
 
@@ -62,6 +66,10 @@ def run_tasks(
         If the same task lost its worker three times.
     """
     workers: Workers = _cluster() or LocalWorkers(n_jobs, prefer)
+    if are_forked and n_jobs is not None:
+        workers = ForkedWorkers(n_jobs)
+        # Copies have all items, and prepare their own.
+        function, prepare = _preparing(function, prepare), lambda item: item
     done = tries = 0
     while done < len(items):
         # After a loss the next item runs alone: if its worker is lost again, this item is the cause.
@@ -78,6 +86,13 @@ def run_tasks(
                     f"The last it said: {type(error).__name__}: {error}. Give workers more memory, or fewer to a "
                     "machine. What was answered before is kept where a checkpoint was given."
                 ) from error
+
+
+def _preparing(
+    function: Callable[[Any, Any], Any], prepare: Callable[[Any], Any]
+) -> Callable[[Any, Any], Any]:
+    """Return a function that prepares its item."""
+    return lambda shared, item: function(shared, prepare(item))
 
 
 def count_workers(n_jobs: int | None) -> int:

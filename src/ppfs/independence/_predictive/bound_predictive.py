@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ppfs._conventions import root_entropy
 from ppfs._data import Table
 from ppfs._fitting import DefaultMember, encoding_name, names_of, table_for_float32, usable_members
+from ppfs._parallel import MOST_ROWS_FORKED
 from ppfs._rows import Exchange
 from ppfs.independence._answers import CANNOT_TELL, INDEPENDENT, Answers, IndependenceResult
 from ppfs.independence._bound import Binding, BoundTest, growing_batches
@@ -40,6 +41,9 @@ MOST_ROWS_COUNTED = 500
 
 # Questions that are answered by products of residuals at once, at most and at first: whatever the number of threads.
 _MOST_AT_ONCE, _OTHERS_AT_ONCE = 64, 16
+
+# In short tables this many questions about columns that were not selected: copies of the process are made once.
+_OF_SHORT_TABLES = 128
 
 # Fitted models are kept for the target and for this many other variables.
 _MAX_OTHER_TARGETS = 8
@@ -138,7 +142,7 @@ class BoundPredictiveTest(BoundTest):
                 for source in self._sources_of(target).values() if are_members else ():
                     source.expected_removals = run
                 # A search may stop at any answer about a member; about other columns, hardly any search does.
-                for batch in growing_batches(run, 1 if are_members else _OTHERS_AT_ONCE, _MOST_AT_ONCE):
+                for batch in growing_batches(run, *self._batch_sizes(are_members=are_members)):
                     yield from self._judge(batch, target, given)
                 continue
             sources = self._risks_of(target, panel)
@@ -150,6 +154,13 @@ class BoundPredictiveTest(BoundTest):
                 first = max(first, min(source.n_until_used(next_few, given) for source in sources))
             for batch in growing_batches(run, first, most):
                 yield from self._judge(batch, target, given)
+
+    def _batch_sizes(self, *, are_members: bool) -> tuple[int, int]:
+        """Return how many questions are answered by products of residuals at once, at first and at most."""
+        if are_members:
+            return 1, _MOST_AT_ONCE
+        is_short = self.table.n_rows <= MOST_ROWS_FORKED
+        return (_OF_SHORT_TABLES, _OF_SHORT_TABLES) if is_short else (_OTHERS_AT_ONCE, _MOST_AT_ONCE)
 
     def _marginal_blocks(
         self, xs: NDArray[np.intp], target: int

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ppfs._conventions import Floats, as_many_as_fit
 from ppfs._data import AnyBlock, Block, Table
 from ppfs._fitting import block_for_float32, reads_float32
-from ppfs._parallel import count_workers, run_tasks, tasks_are_sent
+from ppfs._parallel import can_fork, count_workers, run_tasks, tasks_are_sent
 from ppfs._printable import listed
 from ppfs.exceptions import EstimatorFailedError, UnusableColumnError
 from ppfs.independence._answers import CANNOT_TELL, Answers
@@ -31,6 +31,9 @@ _BLOCKS_PER_WORKER = 4
 # Blocks per task that is sent to another process: a task costs Dask and Ray about 12 ms of CPU, as much as hundreds
 # of columns of quick models.
 _BLOCKS_PER_TASK = 16
+
+# The first block is so much smaller where all workers wait for it.
+_PARTS_OF_FIRST = 4
 
 # Errors caused by one column; `on_error` decides whether they end the search.
 COLUMN_ERRORS = (EstimatorFailedError, UnusableColumnError)
@@ -277,11 +280,19 @@ def grow_blocks(
     are_sent = tasks_are_sent(n_workers, growth.prefers)
     if not are_sent and not growth.is_worth_threads(len(xs)):
         n_workers = 1
-    if not are_sent and growth.most_threads is not None:
-        n_workers = min(n_workers, growth.most_threads)
+    is_limited = not are_sent and growth.most_threads is not None
+    are_forked = is_limited and _can_fork(growth, table, n_workers)
+    if is_limited and not are_forked:
+        n_workers = min(n_workers, growth.most_threads or n_workers)
     if are_sent:
         bytes_per_task = _BLOCKS_PER_TASK * max(bytes_per_task, table.storage.bytes_per_column)
-    blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_workers, growth.least_columns)
+    # The Python steps of a block take the same time whatever its size: copies of a process are given larger ones.
+    n_cut = n_workers // 2 if are_forked else n_workers
+    blocks = cut(xs, table.storage.bytes_per_column, bytes_per_task, n_cut, growth.least_columns)
+    n_first = blocks[0].size // _PARTS_OF_FIRST
+    if are_forked and n_first >= growth.least_columns:
+        # The first block tells how long the others take, and all copies wait for it.
+        blocks = [blocks[0][:n_first], blocks[0][n_first:], *blocks[1:]]
     growth.prepare()
     found = run_tasks(
         Growth.__call__ if on_error == "raise" else without_failures,
@@ -289,10 +300,16 @@ def grow_blocks(
         blocks,
         n_jobs=n_workers,
         prefer=growth.prefers,
+        are_forked=are_forked,
         prepare=lambda block: table.block(block.tolist(), as_view=growth.takes_views),
         describe=lambda block: f"the block of {block.size} columns {listed(_names(table, block))}",
     )
     yield from zip(blocks, found, strict=True)
+
+
+def _can_fork(growth: Growth, table: Table, n_workers: int) -> bool:
+    """Return whether copies of this process may answer about blocks."""
+    return table.is_in_memory and not growth.is_on_device and can_fork(n_workers, table.n_rows)
 
 
 def _names(table: Table, block: NDArray[np.intp]) -> list[str]:

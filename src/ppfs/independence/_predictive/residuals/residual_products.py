@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -13,7 +14,7 @@ from ppfs import _engine
 from ppfs._conventions import Floats, stream
 from ppfs._data import Table
 from ppfs._fitting import dense
-from ppfs._parallel import MOST_THREADS_OF_PYTHON
+from ppfs._parallel import MOST_THREADS_OF_PYTHON, can_fork, run_python_tasks
 from ppfs.independence._answers import Answers
 from ppfs.independence._predictive.combined_models import PanelMembers
 from ppfs.independence._predictive.problem import Problem
@@ -115,6 +116,10 @@ class Answered:
     regressions: Regressions | None
     n_fits: int
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The regressions are large.
+        return Answered, (self.answer, None, self.n_fits)
+
 
 class ResidualProducts:
     """Tests x given other columns by the products of two residuals.
@@ -162,12 +167,14 @@ class ResidualProducts:
     ) -> None:
         self.problem = problem
         self.n_fits = 0
-        self._n_threads = min(n_threads, MOST_THREADS_OF_PYTHON)
+        calls_callers_loss = problem.loss.wants_labels
+        self._are_forked = table.is_in_memory and not calls_callers_loss and can_fork(n_threads, table.n_rows)
+        self._n_threads = n_threads if self._are_forked else min(n_threads, MOST_THREADS_OF_PYTHON)
         self._table, self._members, self._n_models = table, members, n_models
         self._key = entropy, fold
         self._response_given = response_given
         self._columns: dict[int, list[GivenColumn]] = {}
-        self._last: tuple[tuple[int, ...], Regressions] | None = None
+        self._last: tuple[tuple[int, ...], Regressions | None] | None = None
 
     def answers(self, xs: Sequence[int], given: Set[int]) -> Answers:
         """Answer about features, each given the others of `given`."""
@@ -176,12 +183,18 @@ class ResidualProducts:
         at_once = self._n_threads if xs[0] in given else len(xs)
         for first in range(0, len(xs), at_once):
             questions = [self._question(x, given) for x in xs[first : first + at_once]]
-            found = _engine.run_tasks(self._answered, questions, self._n_threads)
+            found = run_python_tasks(
+                self._answered,
+                questions,
+                self._n_threads,
+                _engine.run_tasks,
+                are_forked=self._are_forked,
+            )
             for number, (question, one) in enumerate(zip(questions, found, strict=True), start=first):
                 answers.put(np.array([number]), one.answer)
                 self.n_fits += one.n_fits
-                if one.regressions is not None:
-                    self._last = question.others, one.regressions
+                if one.n_fits or one.regressions is not None:
+                    self._last = question.others, one.regressions or question.regressions
         return answers
 
     def _question(self, x: int, given: Set[int]) -> Question:
@@ -190,12 +203,13 @@ class ResidualProducts:
         for other in others:
             if other not in self._columns:
                 self._columns[other] = [GivenColumn.of(*column) for column in self._columns_of(other)]
-        known = self._last[1] if self._last is not None and self._last[0] == others else None
-        if known is None and x not in given:
-            # All other questions outside `given` need it too.
+        is_last = self._last is not None and self._last[0] == others
+        known = self._last[1] if self._last is not None and is_last else None
+        # All other questions outside `given` need them too. A copy of this process keeps those that it made.
+        if known is None and (is_last or x not in given):
             known = self._regressions(others)
             self._last = others, known
-            self.n_fits += self._outputs.shape[1]
+            self.n_fits += 0 if is_last else self._outputs.shape[1]
         return Question(x, others, known, self._views(x, others, is_added=x not in given))
 
     def _answered(self, question: Question) -> Answered:
