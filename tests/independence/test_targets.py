@@ -1,5 +1,7 @@
 """Targets beyond one column: several outputs, and records with a loss of the caller's."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -14,6 +16,7 @@ from ppfs._data.reading import read_table
 from ppfs.blanket import MMMB
 from ppfs.exceptions import InvalidInputError
 from ppfs.independence import PPI, CrossFitPPI, FisherZ
+from ppfs.independence._predictive.target_problem import TargetProblems
 from ppfs.wrappers import Stepwise
 
 N_ROWS = 100
@@ -157,3 +160,27 @@ def test_a_column_with_gaps_is_no_target(X):
     X[::7, 0] = np.nan
     with pytest.raises(InvalidInputError, match=r"which columns 'x0' depends on, but the column has missing"):
         MMMB(independence=CrossFitPPI(), random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "target", "classes", "by_class"),
+    [
+        ({"a": 3.0}, 2, ["a", "b"], [1.5, 0.5]),
+        ("balanced", 2, ["a", "b"], [1.0, 1.0]),
+        (None, 2, ["a", "b"], None),
+        # Of another variable, classes can be balanced; labels of the target do not apply to it.
+        ({"a": 3.0}, 1, ["a", "b"], None),
+        ("balanced", 1, ["a", "b"], [1.0, 1.0]),
+        ("balanced", 1, [], None),
+        (None, 1, [], None),
+    ],
+)
+def test_class_weights_are_those_of_the_target(class_weight, target, classes, by_class):
+    problems = SimpleNamespace(
+        test=SimpleNamespace(class_weight=class_weight),
+        table=SimpleNamespace(target=2, known_labels=np.array(["a", "b"]), weights=None),
+    )
+    y = np.array(["a", "b", "a", "b"]) if classes else np.arange(4.0)
+    found = TargetProblems._weights(problems, target, y, np.array(classes))
+    assert (None if found.by_class is None else found.by_class.tolist()) == by_class
+    assert (found.fit, found.loss is None) == (None, by_class is None)

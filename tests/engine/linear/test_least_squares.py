@@ -115,3 +115,10 @@ def test_a_start_from_copies_without_a_penalty_is_the_shortest_line():
     Z = (copies - copies.mean(axis=0)) / copies.std(axis=0)
     shortest = np.linalg.lstsq(Z, y - y.mean(), rcond=None)[0]
     np.testing.assert_allclose(start.slopes[0], shortest / copies.std(axis=0), atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+def test_rows_are_independent_if_enough_of_the_largest_is_left(unit):
+    factor, pivots = independent_rows(unit * np.diag([0.41, 4.0, 0.39]), 0.1)
+    assert pivots.tolist() == [1, 0]
+    np.testing.assert_allclose(factor, np.sqrt(unit * np.array([[0, 4.0, 0], [0.41, 0, 0]])), rtol=1e-12)
