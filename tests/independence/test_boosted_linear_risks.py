@@ -39,13 +39,13 @@ def make(task, missing=0.0, n_rows=150):
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("task", KINDS)
-@pytest.mark.parametrize("test", [PPI(n_splits=6), CrossFitPPI()], ids=["ppi", "cross-fit"])
+@pytest.mark.parametrize("test", [PPI(n_splits=5), CrossFitPPI()], ids=["ppi", "cross-fit"])
 def test_the_engine_answers_as_the_estimators_do(test, task, missing):
     X, y = make(task, missing)
     ours, expected = (
         [
             type(test)(
-                model(), random_state=0, **({"n_splits": 6} if isinstance(test, PPI) else {})
+                model(), random_state=0, **({"n_splits": 5} if isinstance(test, PPI) else {})
             ).evaluate(X, y, x, given=given)
             for x, given in ((0, ()), (1, ()), (4, ()), (0, (1, 3)), (4, (0, 3)), (2, (0, 1, 3, 4)))
         ]
@@ -133,7 +133,7 @@ def mixed(task, n_towns=4):
 def test_the_engine_sees_categories_as_the_estimators_do(task, n_towns, knockoff):
     X, y = mixed(task, n_towns)
     bounds = [
-        PPI(model(), n_splits=6, knockoff=knockoff, random_state=0).bind(
+        PPI(model(), n_splits=5, knockoff=knockoff, random_state=0).bind(
             read_table(X, y, task="auto", owner="test")
         )
         for model in KINDS[task]

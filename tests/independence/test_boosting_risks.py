@@ -51,7 +51,7 @@ def test_growth_answers_as_scikit_learn_does(kind, parameters, wdbc, diabetes):
         (diabetes, HistGradientBoostingRegressor, ViaScikitLearnRegressor),
     ):
         tests = [
-            kind(model(max_iter=5, **parameters), random_state=0, **({"n_splits": 6} if kind is PPI else {}))
+            kind(model(max_iter=5, **parameters), random_state=0, **({"n_splits": 5} if kind is PPI else {}))
             for model in (own, theirs)
         ]
         np.testing.assert_allclose(answers(tests[0], *data), answers(tests[1], *data), rtol=1e-6, atol=1e-9)
@@ -64,7 +64,7 @@ def test_conditional_questions_are_answered_as_scikit_learn_does(kind, wdbc, dia
         (diabetes, HistGradientBoostingRegressor, ViaScikitLearnRegressor),
     ):
         tests = [
-            kind(model(max_iter=5), random_state=0, **({"n_splits": 6} if kind is PPI else {}))
+            kind(model(max_iter=5), random_state=0, **({"n_splits": 5} if kind is PPI else {}))
             for model in (own, theirs)
         ]
         given = (0, 3)
@@ -84,7 +84,7 @@ def test_counts_and_amounts_are_boosted_as_scikit_learn_does(loss, task, kind, g
                 model(loss=loss, max_iter=5),
                 task=named,
                 random_state=0,
-                **({"n_splits": 6} if kind is PPI else {}),
+                **({"n_splits": 5} if kind is PPI else {}),
             )
             for model in (HistGradientBoostingRegressor, ViaScikitLearnRegressor)
         )
@@ -112,7 +112,7 @@ def test_weights_of_rows_are_heeded_as_scikit_learn_heeds_them(kind, given, wdbc
     ):
         weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y))
         tests = [
-            kind(model(max_iter=5, max_bins=60), random_state=0, **({"n_splits": 6} if kind is PPI else {}))
+            kind(model(max_iter=5, max_bins=60), random_state=0, **({"n_splits": 5} if kind is PPI else {}))
             for model in (own, theirs)
         ]
         ours, expected = (answers(test, X[:, :5], y, given, weights) for test in tests)

@@ -60,7 +60,7 @@ def _answers(test, X, y, weights):
 )
 def test_growth_answers_as_scikit_learn_does(kind, model, loss, has_gaps, is_weighted):
     X, y, weights = _data(model, has_gaps=has_gaps)
-    few = {"n_splits": 6} if kind is PPI else {"n_draws": 3}
+    few = {"n_splits": 5} if kind is PPI else {"n_draws": 3}
     found, expected = (
         _answers(kind(each, loss=loss, random_state=0, **few), X, y, weights if is_weighted else None)
         for each in (model, _via_scikit_learn(model))
@@ -81,7 +81,7 @@ def test_growth_answers_as_scikit_learn_does(kind, model, loss, has_gaps, is_wei
 def test_trees_of_several_columns_answer_as_scikit_learns(kind, model, loss, has_gaps, is_weighted):
     """Nodes so large that no two columns divide them equally well."""
     X, y, weights = _data(model, has_gaps=has_gaps)
-    few = {"n_splits": 6} if kind is PPI else {"n_draws": 3}
+    few = {"n_splits": 5} if kind is PPI else {"n_draws": 3}
     found, expected = (
         kind(each, loss=loss, random_state=0, **few).evaluate(
             X, y, 0, [1, 2], sample_weight=weights if is_weighted else None
@@ -117,7 +117,7 @@ def test_forests_of_columns_with_gaps_have_effects_like_scikit_learns(model):
     """Trees draw the columns that they try from other seeds, so the effects must agree, not the digits."""
     X, y, _ = _data(model, has_gaps=True)
     found, expected = (
-        PPI(each, loss="brier", n_splits=6, random_state=0).evaluate(X, y, 0, [1, 2]).effect
+        PPI(each, loss="brier", n_splits=5, random_state=0).evaluate(X, y, 0, [1, 2]).effect
         for each in (model, _via_scikit_learn(model))
     )
     assert found == pytest.approx(expected, rel=0.25)
@@ -127,7 +127,7 @@ def test_a_forest_of_one_tree_with_gaps_is_grown_by_the_engine():
     model = RandomForestClassifier(1, random_state=0)
     X, y, _ = _data(model, has_gaps=True)
     found, expected = (
-        PPI(each, loss="brier", n_splits=6, random_state=0).evaluate(X, y, 0).pvalue
+        PPI(each, loss="brier", n_splits=5, random_state=0).evaluate(X, y, 0).pvalue
         for each in (model, _via_scikit_learn(model))
     )
     assert found == pytest.approx(expected, rel=1e-9)
@@ -148,7 +148,7 @@ def test_a_forest_of_one_tree_with_gaps_is_grown_by_the_engine():
 )
 def test_the_trace_says_who_grows_forests_with_gaps(loss, note):
     X, y, _ = _data(DecisionTreeClassifier(), has_gaps=True)
-    search = PPFS(RandomForestClassifier(3, random_state=0), loss=loss, n_splits=6, random_state=0)
+    search = PPFS(RandomForestClassifier(3, random_state=0), loss=loss, n_splits=5, random_state=0)
     one, two = search.fit(X, y), search.set_params(n_jobs=2).fit(X, y)
     assert note in one.trace_.notes[0]
     np.testing.assert_array_equal(one.pvalues_, two.pvalues_)

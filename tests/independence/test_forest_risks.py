@@ -44,7 +44,7 @@ def answers(test, X, y, **given):
 
 def both(kind, model, *, random_state=0, **parameters):
     """Return the test with the engine's forest, and the same through scikit-learn."""
-    few = {"n_splits": 6} if kind is PPI else {"n_draws": 3}
+    few = {"n_splits": 5} if kind is PPI else {"n_draws": 3}
     copy = via_scikit_learn(type(model))(**model.get_params(deep=False))
     return [kind(each, random_state=random_state, **few, **parameters) for each in (model, copy)]
 

@@ -68,7 +68,7 @@ FORMATS = [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix]
 def test_formats_and_types_give_the_same_answer(X, y, never_wide, model, make):
     test = make(MODELS[model], random_state=0)
     # The draws of a counted p-value are a small dense block of their own.
-    test.set_params(**({"n_splits": 6} if make is PPI else {"exact_tail": False}))
+    test.set_params(**({"n_splits": 5} if make is PPI else {"exact_tail": False}))
     selector = PPFS(independence=test, random_state=0)
     found = [
         selector.fit(one, y).pvalues_
@@ -84,7 +84,7 @@ def test_formats_and_types_give_the_same_answer(X, y, never_wide, model, make):
 )
 def test_options_make_nothing_wide_dense(X, y, never_wide, settings):
     for model in (None, LogisticRegression()):
-        selector = PPFS(model, n_splits=6, random_state=0, **settings)
+        selector = PPFS(model, n_splits=5, random_state=0, **settings)
         assert selector.fit(sp.csr_array(X), y).support_[3]
 
 
@@ -111,7 +111,7 @@ def test_weights_groups_and_imputation_make_nothing_wide_dense(X, y, never_wide)
 )
 def test_sparse_answers_are_those_of_dense_columns(X, y, model):
     """In growth, where trees have no ties to break. Forests draw otherwise from sparse columns, neighbours tie."""
-    selector = PPFS(model, n_splits=6, random_state=0)
+    selector = PPFS(model, n_splits=5, random_state=0)
     dense, sparse = (
         {step.feature: step.effect for step in selector.fit(table, y).trace_ if step.phase == "growth"}
         for table in (X, sp.csr_array(X))
