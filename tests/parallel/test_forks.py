@@ -194,8 +194,8 @@ def test_the_number_of_copies_follows_the_work(seconds, n_tasks, n_jobs, shape):
 
 
 def test_copies_are_made_for_several_jobs_and_tables_that_are_not_tall():
-    assert can_fork(2, 50_000)
-    assert not can_fork(1, 100)
+    assert can_fork(3, 50_000)
+    assert not can_fork(2, 100)
     assert not can_fork(4, 50_001)
 
 
@@ -271,13 +271,15 @@ def test_answers_fits_and_traces_are_those_of_one_process(make, monkeypatch):
 
     def shape(seconds, n_tasks, n_jobs):
         n_forked.append(n_tasks)
-        return {2: (0, 0), 4: (2, 1), 16: (3, 2)}[n_jobs]
+        return {3: (0, 0), 4: (2, 1), 16: (3, 2)}[n_jobs]
 
     monkeypatch.setattr(forks, "shape_of_forks", shape)
     X, y = problem()
     alone = answers_of(make(random_state=0).fit(X, y))
     assert not n_forked
-    for n_jobs in (2, 4, 16):
+    assert answers_of(make(random_state=0, n_jobs=2).fit(X, y)) == alone
+    assert not n_forked
+    for n_jobs in (3, 4, 16):
         n_forked.clear()
         assert answers_of(make(random_state=0, n_jobs=n_jobs).fit(X, y)) == alone
         assert len(n_forked) > 1

@@ -32,8 +32,8 @@ Answer = TypeVar("Answer")
 # To copy a process with some hundred megabytes takes 6 to 14 ms. Work of less seconds is left to threads.
 _SECONDS_PER_FORK, _LEAST_SECONDS = 0.01, 0.2
 
-# Two threads hardly wait for each other. From so many jobs on, copies have two, and half as many copies are made.
-_JOBS_FOR_TWO_THREADS = 8
+# Two threads hardly wait for each other: no copies are made for two jobs. From so many on, each copy has two threads.
+_FEWEST_JOBS, _JOBS_FOR_TWO_THREADS = 3, 8
 
 # If no copy answers for so many seconds, and as long as so many tasks take, one may be waiting for a lock that another
 # thread held when it was made.
@@ -56,7 +56,7 @@ def can_fork(n_jobs: int, n_rows: int) -> bool:
     the main process makes copies. A worker of another library has its share of the cores.
     """
     return (
-        n_jobs > 1
+        n_jobs >= _FEWEST_JOBS
         and n_rows <= MOST_ROWS_FORKED
         and sys.platform == "linux"
         and hasattr(os, "fork")
