@@ -47,3 +47,16 @@ def test_likelihoods_are_those_of_the_slow_twin(n_classes):
         design = np.vstack([basis, own]).T
         _, expected = logistic.fit(design, classes, n_classes, np.zeros(design.shape[1]))
         assert found[number] == pytest.approx(-expected, abs=1e-7)
+
+
+def test_directions_are_at_right_angles_to_the_whole_basis_and_to_each_other():
+    """Also to its first row: these regressors are not centered."""
+    rng = np.random.default_rng(3)
+    basis = np.linalg.qr(rng.normal(size=(N_ROWS, 3)))[0].T.copy()
+    regressors = 1.0 + rng.normal(size=(4, N_ROWS))
+    regressors /= np.linalg.norm(regressors, axis=1, keepdims=True)
+    added, n_added = np.empty_like(regressors), np.empty(2, dtype=np.int64)
+    add_directions(regressors, np.array([0, 1, 4]), basis, DETERMINED, added, n_added)
+    assert n_added.tolist() == [1, 3]
+    np.testing.assert_allclose(added @ basis.T, np.zeros((4, 3)), atol=1e-14)
+    np.testing.assert_allclose(added[1:] @ added[1:].T, np.eye(3), atol=1e-14)
