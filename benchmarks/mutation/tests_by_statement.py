@@ -42,6 +42,7 @@ _by_mark: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list
 
 # The decorators of `ppfs._engine.jit.kernels`.
 _COMPILED = {
+    "branching_kernel",
     "kernel",
     "kernel_part",
     "kernel_function",

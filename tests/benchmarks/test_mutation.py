@@ -196,6 +196,27 @@ def test_faults_in_kernels_need_the_interpreter(script):
     assert needing == [1, 2, 3, 4, *range(6, 11)]
 
 
+def test_every_decorator_that_compiles_is_known(script):
+    maps = script("mutation/tests_by_statement.py")
+    root = script("mutation/run.py").PACKAGE / "_engine"
+    imported = {
+        name.name
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "ppfs._engine.jit.kernels"
+        for name in node.names
+    }
+    used = {
+        decorator.id
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Name)
+    }
+    assert used & imported <= maps._COMPILED
+
+
 def test_a_call_of_the_parent_class_can_be_left_out(script, monkeypatch):
     forks = script("mutation/in_forks.py")
     calling = (
