@@ -31,8 +31,8 @@ class IndependenceResult:
         neither for dependence nor for independence.
 
     is_inert : bool
-        True when no model of x and its conditioning columns uses x. The models are then the same without
-        x, and so is every answer about the other columns.
+        True when no model of x and its conditioning columns uses x, and nothing is drawn given x. The models are then
+        the same without x, and so is every answer about the other columns.
 
     model_pvalues : tuple of float
         For a panel of models, the p-value of each; NaN for models that do not answer this question.

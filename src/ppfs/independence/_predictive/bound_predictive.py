@@ -273,7 +273,10 @@ class BoundPredictiveTest(BoundTest):
         members = self._panel_of(n_others)
         for source in self._risks_of(target, members):
             risks = source.of_members(xs, given) if xs[0] in given else source.of_added(xs, given)
-            answers.append(judged(self._test, source.problem, risks, names))
+            answer = judged(self._test, source.problem, risks, names)
+            # Other columns are drawn given x, whether a model uses it or not.
+            answer.is_inert[:] &= self._test.knockoff == "permutation"
+            answers.append(answer)
         return members.joined(answers)
 
     def _is_by_products(self, n_others: int) -> bool:
