@@ -8,7 +8,7 @@ from scipy import stats
 
 from ppfs.independence import CrossFitPPI
 from ppfs.independence._predictive.residuals import index as index_module
-from ppfs.independence._predictive.residuals import leftovers
+from ppfs.independence._predictive.residuals import leftovers, regressors
 from ppfs.independence._predictive.residuals.curves import BY_ALL, BY_BLOCKS, Hats, fits_of
 from ppfs.independence._predictive.residuals.functions import PRODUCTS, functions_of
 from ppfs.independence._predictive.residuals.index import Features, best_steps, learned_sum
@@ -265,3 +265,14 @@ def test_settled_values_keep_ten_digits_of_their_range(scale):
 def test_equal_values_are_settled_as_they_are():
     values = np.full(5, 7.25)
     assert settled(values, smallest_units(np.ptp(values))).tolist() == values.tolist()
+
+
+def test_rows_with_the_same_values_have_the_same_place_on_the_common_curve():
+    """Their sums differ by rounding errors, which depend on the places of the rows."""
+    rng = np.random.default_rng(0)
+    kinds = rng.normal(size=(7, 17))
+    kind = rng.integers(0, 7, size=999)
+    curve = regressors._common_curve(kinds[kind])
+    for one in range(7):
+        same = curve[kind == one]
+        np.testing.assert_array_equal(same, np.broadcast_to(same[0], same.shape))

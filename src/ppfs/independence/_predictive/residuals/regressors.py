@@ -311,7 +311,7 @@ def _common_curve(factors: Floats) -> Floats:
     # An eigenvector has either sign; the waves of odd numbers would change theirs.
     common = factors @ (largest * np.sign(largest[np.abs(largest).argmax()]))
     n_waves = _MAX_DIRECTIONS
-    return unit(cosines(normal_scores(common), 1, n_waves)) * (_CURVE / np.arange(1, n_waves + 1))
+    return unit(cosines(normal_scores(settled(common)), 1, n_waves)) * (_CURVE / np.arange(1, n_waves + 1))
 
 
 def _both_ways(n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
