@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 
 from ppfs import PPFS
+from ppfs._conventions import watched_phases
 from ppfs._data.reading import read_table
 from ppfs._trace import Trace
 from ppfs.blanket._steps import second_look
@@ -71,6 +72,18 @@ def test_columns_enter_until_the_rest_adds_nothing_and_useless_ones_leave_again(
     assert inquiry.trace.notes == [
         "rest together: no evidence that the 3 rejected columns together add to the selected ones (p = 0.6)"
     ]
+
+
+@pytest.mark.parametrize(("needed", "n_asked"), [({1, 3}, 4 + 3), (set(), 1), ({1, 2, 3, 4, 5}, 4 + 4)])
+def test_the_phase_has_a_bar_that_ends_at_its_total(monkeypatch, capsys, needed, n_asked):
+    asked = scripted(monkeypatch, needed, order=[2, 1, 3, 4, 5])
+    with watched_phases() as phases:
+        add_from_the_rest(inquiry_about(6, progress="log"), [0], bind=None)
+        add_from_the_rest(inquiry_about(6, progress="log"), [0, 1, 2, 3, 4], bind=None)
+    [phase] = phases
+    assert (phase.label, phase.is_complete, phase.marks[-1].n_done) == ("rest together", True, n_asked)
+    assert len(asked) == n_asked
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"rest together: {n_asked}/{n_asked} in ")
 
 
 def test_evidence_is_that_of_all_and_the_effect_that_of_the_column(monkeypatch):

@@ -136,25 +136,33 @@ def add_from_the_rest(
     rest = [x for x in inquiry.candidates if x not in set(members)]
     entered: list[Answered] = []
     together: IndependenceResult | None = None
-    while len(rest) > 1 and inquiry.given(members):
-        together = _answer_together(inquiry, members, rest, bind)
-        if not together.is_dependent(inquiry.alpha):
-            break
-        x, own = _most_promising(inquiry, members, rest, n_jobs)
-        entered.append(
-            (x, replace(together, effect=own.effect, root_effect=own.root_effect, model_pvalues=()))
-        )
-        inquiry.record(REST_TOGETHER, x, inquiry.given(members), entered[-1][1], "added")
-        members.append(x)
-        rest.remove(x)
-    for x, result in reversed(strongest_first(entered, inquiry.test.table)):
-        others = [member for member in members if member != x]
-        without = _answer_together(inquiry, others, [*rest, x], bind)
-        is_needed = without.is_dependent(inquiry.alpha)
-        own = replace(without, effect=result.effect, root_effect=result.root_effect, model_pvalues=())
-        inquiry.record(REST_TOGETHER, x, inquiry.given(others), own, "kept" if is_needed else "dropped")
-        if not is_needed:
-            members, rest, together = others, [*rest, x], without
+    if len(rest) < 2 or not inquiry.given(members):
+        return members
+    with inquiry.bar(REST_TOGETHER, 1) as bar:
+        while len(rest) > 1:
+            together = _answer_together(inquiry, members, rest, bind)
+            bar.advance()
+            if not together.is_dependent(inquiry.alpha):
+                break
+            x, own = _most_promising(inquiry, members, rest, n_jobs)
+            entered.append(
+                (x, replace(together, effect=own.effect, root_effect=own.root_effect, model_pvalues=()))
+            )
+            inquiry.record(REST_TOGETHER, x, inquiry.given(members), entered[-1][1], "added")
+            members.append(x)
+            rest.remove(x)
+            # The rest is asked about again, and each column that entered in the end.
+            bar.expect(1 + len(entered))
+        bar.expect(len(entered))
+        for x, result in reversed(strongest_first(entered, inquiry.test.table)):
+            others = [member for member in members if member != x]
+            without = _answer_together(inquiry, others, [*rest, x], bind)
+            bar.advance()
+            is_needed = without.is_dependent(inquiry.alpha)
+            own = replace(without, effect=result.effect, root_effect=result.root_effect, model_pvalues=())
+            inquiry.record(REST_TOGETHER, x, inquiry.given(others), own, "kept" if is_needed else "dropped")
+            if not is_needed:
+                members, rest, together = others, [*rest, x], without
     if together is not None and not together.is_dependent(inquiry.alpha):
         inquiry.note(
             f"{REST_TOGETHER}: no evidence that the {len(rest):,} rejected columns together add to the selected ones "
