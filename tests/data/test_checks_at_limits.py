@@ -254,6 +254,14 @@ def test_categories_of_one_class_each_are_leakage_where_they_repeat(n_rows, n_la
     assert told(leaks, 0 * labels, others, y=codes, **one) == []
 
 
+def test_a_curved_function_of_the_target_is_leakage_where_two_values_are_equal():
+    y = np.arange(32.0)
+    curve = np.exp(y / 3.0)
+    curve[21] = curve[20]
+    assert np.corrcoef(curve, y)[0, 1] < 0.7
+    assert told(leaks, curve, y=y) == ["x0"]
+
+
 def test_linear_functions_of_the_target_are_leakage_up_to_a_little_noise():
     rng = np.random.default_rng(0)
     y = rng.normal(size=200)
