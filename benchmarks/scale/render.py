@@ -85,7 +85,7 @@ def workers_block(results: Mapping[str, Any]) -> list[str]:
 def plan_cases_block(results: Mapping[str, Any]) -> list[str]:
     return [
         plan.cases_table(results["cases"]),
-        "Ten more tables, drawn after the estimates were last changed:",
+        "Ten more tables, which the estimates were not made for:",
         plan.cases_table(results["fresh"]),
     ]
 

@@ -36,10 +36,10 @@ def spend(seconds):
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
+    """Workers of joblib may be there, from other tests."""
+    before = set(children_of(os.getpid()))
     yield
-    assert multiprocessing.active_children() == []
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert set(children_of(os.getpid())) <= before
 
 
 @pytest.mark.parametrize(("n_forks", "n_threads"), [(2, 1), (3, 2), (20, 1)])
