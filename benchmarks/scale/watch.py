@@ -20,7 +20,8 @@ def watch(process: int) -> None:
     signal.signal(signal.SIGTERM, lambda number, _: has_ended.append(number))
     print("ready", flush=True)
     found: dict[int, float] = {}
-    before = {process: _cpu_seconds(process)}
+    # Workers of an earlier fit may be there.
+    before = {one: _cpu_seconds(one) for one in [process, *_children(process)]}
     is_last = False
     while not is_last:
         time.sleep(1e-3)
