@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from ppfs._conventions import Floats
+from ppfs._conventions import Floats, as_many_as_fit
 from ppfs.independence._predictive.residuals.curves import BY_ALL, MOST_KNOTS, Curves, Fits, Hats, fits_of
 from ppfs.independence._predictive.residuals.regressors import unit
 from ppfs.independence._predictive.residuals.smoother import BLOCKS
@@ -174,7 +174,7 @@ class Index:
 
     def learned(self, response: Floats, fits: Fits, most_changes: int = _MOST_CHANGES) -> Learned:
         """Learn from the rows of each fit."""
-        at_once = max(1, _VALUES_AT_ONCE // self._n_values)
+        at_once = as_many_as_fit(_VALUES_AT_ONCE, self._n_values)
         if len(fits.blocks) > at_once:
             numbers = np.arange(len(fits.blocks))
             parts = [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
